@@ -83,7 +83,8 @@ enum err feed_add_again(struct tx *tx, const struct id *building, enum feed_type
 enum err feed_grant(struct tx *tx, const struct id *building, enum feed_type type, const struct id *grant,
                     int64_t version)
 {
-    const struct feed_data data = {.unlock_id = v_str(id_str(grant)), .version = version ? v_int(version) : v_null()};
+    const struct feed_data data = {.unlock_id = v_str(id_str(grant)),
+                                   .version = type == FEED_GRANT_REVOKED ? v_null() : v_int(version)};
     return feed_add(tx, building, type, tx->now_us, &data);
 }
 

@@ -43,6 +43,10 @@ describe('the events of a building', () => {
             assert.match(data.at, TIMESTAMP);
             assert.ok(!type.startsWith('call.') || data.call_id === call_id);
         }
+        for (const [type, version] of [['grant.created', made.version], ['grant.changed', made.version + 1], ['grant.revoked', null]]) {
+            const { data } = await stream.type(type);
+            assert.deepEqual([data.unlock_id, data.version], [made.id, version]);
+        }
         const released = (await stream.type('call.released')).data;
         assert.deepEqual([released.reason, released.unlock_id, released.label], ['passcode', made.id, 'Cleaner']);
         assert.equal((await stream.type('call.ring')).data.caller, '+15550001111');

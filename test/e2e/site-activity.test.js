@@ -54,7 +54,7 @@ describe('the page of visits', () => {
         await page.getByText('The keys were nobody’s code.').waitFor();
         await page.getByRole('button', { name: 'Close' }).click();
         await page.getByRole('button', { name: /^Why\? Someone buzzed/ }).click();
-        await page.getByText('The visitor had no right code, so your phone rang.').waitFor();
+        await page.getByText('The visitor had no right code, so the call went to you.').waitFor();
         await closing(page);
     });
 

@@ -1,13 +1,14 @@
-// Home shows what happens without being loaded again; all tabs of a browser share one stream.
+// Pages show what happens without being loaded again; all tabs of a browser share one stream.
 import { after, afterEach, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { Browser } from './lib/browser.js';
 import { openSigned } from './lib/site-page.js';
-import { grant, resident, useWorld } from './lib/world.js';
+import { ok } from './lib/client.js';
+import { grant, resident, useWorld, visit } from './lib/world.js';
 
 const TABS = 8;
 
-describe('Home', () => {
+describe('pages that are open', () => {
     const w = useWorld();
     let browser;
     before(async () => { browser = await Browser.start(); });
@@ -40,5 +41,52 @@ describe('Home', () => {
             await tab.getByText('Plumber').first().waitFor();
         }
         await context.close();
+    });
+
+    it('show who comes on Activity, with the filter and what was typed', async () => {
+        const person = await resident(w.client);
+        const made = await grant(person, { type: 'passcode', label: 'Florist' });
+        await visit(w.client, { to: person.number, digits: made.access_code });
+        const page = await openSigned(browser, w, person, '/activity');
+        const rows = page.locator('.log .rows > li');
+        await rows.filter({ hasText: 'Florist' }).waitFor();
+        await visit(w.client, { to: person.number, digits: '0000' });
+        await rows.filter({ hasText: 'Wrong code' }).waitFor();
+        await page.getByLabel('Show').selectOption({ label: 'The door opened' });
+        await rows.filter({ hasText: 'Wrong code' }).waitFor({ state: 'detached' });
+        await page.getByLabel('Day and time').fill('2027-01-01T10:00');
+        const later = await grant(person, { type: 'passcode', label: 'Plumber' });
+        await visit(w.client, { to: person.number, digits: '0001' });
+        await visit(w.client, { to: person.number, digits: later.access_code });
+        await rows.filter({ hasText: 'Plumber' }).waitFor();
+        assert.equal(await rows.count(), 2);
+        assert.equal(await page.getByLabel('Day and time').inputValue(), '2027-01-01T10:00');
+        await page.getByLabel('Access').selectOption({ label: 'Plumber' }); // it is in the choice, too
+        await rows.filter({ hasText: 'Florist' }).waitFor({ state: 'detached' });
+        await page.context().close();
+    });
+
+    it('show on Access the grants that others make, change, use up and revoke, under an open form', async () => {
+        const person = await resident(w.client);
+        await grant(person, { type: 'passcode', label: 'Grandma' });
+        const page = await openSigned(browser, w, person, '/access');
+        const rows = page.locator('.grants > li');
+        await page.getByRole('button', { name: /^A guest/ }).click();
+        const name = page.getByRole('dialog').getByLabel('Name');
+        await name.fill('Half a na');
+        const florist = await grant(person, { type: 'passcode', label: 'Florist', remaining_uses: 2 });
+        await rows.filter({ hasText: 'Florist' }).filter({ hasText: '2 uses left' }).waitFor({ state: 'attached' });
+        await visit(w.client, { to: person.number, digits: florist.access_code });
+        await rows.filter({ hasText: 'Florist' }).filter({ hasText: '1 use left' }).waitFor({ state: 'attached' });
+        const { version } = ok(await person.client.get(`/v1/unlock/${florist.id}`));
+        ok(await person.client.patch(`/v1/unlock/${florist.id}`, { label: 'Gardener' }, { headers: { 'If-Match': `"${version}"` } }));
+        await rows.filter({ hasText: 'Gardener' }).waitFor({ state: 'attached' });
+        ok(await person.client.delete(`/v1/unlock/${florist.id}`));
+        await rows.filter({ hasText: 'Gardener' }).waitFor({ state: 'detached' });
+        for (let i = 0; i < 8; i += 1) await grant(person, { type: 'passcode', label: `Friend ${i}` });
+        await rows.filter({ hasText: 'Friend 0' }).waitFor({ state: 'attached' });
+        await rows.filter({ hasText: 'Friend 7' }).waitFor({ state: 'attached' });
+        assert.equal(await name.inputValue(), 'Half a na');
+        await page.context().close();
     });
 });

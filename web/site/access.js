@@ -4,7 +4,8 @@ import { CallError, call } from './lib/call.js';
 import { dialog, later, toast } from './lib/dialog.js';
 import { change, hasEnded, lineOf, opensNow, reread, statusOf, statusText, timeText, usesText } from './lib/grant.js';
 import { create, edit, extend, shareSheet, showLarge } from './lib/grant_sheets.js';
-import { at, data, tellError } from './lib/page.js';
+import { whenSeen } from './lib/live.js';
+import { at, data, refresh, tellError } from './lib/page.js';
 import { errorText, t } from './lib/texts.js';
 import { exactly, when } from './lib/time.js';
 import { h, icon, patch } from './lib/view.js';
@@ -286,6 +287,40 @@ if (![...grants.values()].some((grant) => statusOf(grant) === 'active')) view = 
 draw();
 if (lists.get('')?.more) fill();
 setInterval(draw, 20_000);
+
+// ---- as it happens ----
+
+const READ_MOST = 5;
+
+/** Reads all again. */
+async function restart() {
+    if (!await refresh()) return;
+    grants.clear();
+    lists.clear();
+    keep('', data.grants);
+    await fill();
+}
+
+/** Reads a grant that was made, changed, used or revoked. @param {string} id */
+async function follow(id) {
+    try {
+        grants.set(id, await call('GET', `/v1/unlock/${id}`));
+    } catch (error) {
+        if (!(error instanceof CallError) || error.status !== 404) throw error;
+        grants.delete(id);
+    }
+}
+
+/** This page's own changes are known. @param {import('./lib/live.js').LiveEvent} event */
+const isNews = ({ type, unlock_id: id = '', version }) => (type.startsWith('grant.') ? version !== (grants.get(id)?.version ?? null) : type === 'call.released');
+
+whenSeen(isNews, async (events) => {
+    const ids = [...new Set(events.filter((event) => event.type !== 'grant.revoked').map((event) => event.unlock_id ?? ''))];
+    for (const event of events) if (event.type === 'grant.revoked') grants.delete(event.unlock_id ?? '');
+    if (ids.length > READ_MOST || ids.includes('')) await restart();
+    else await Promise.all(ids.map(follow));
+    draw();
+});
 
 // Home leads here to make something.
 const wanted = new URLSearchParams(location.search).get('new');

@@ -3,7 +3,8 @@
 import { CallError, call } from './lib/call.js';
 import { dialog, toast } from './lib/dialog.js';
 import { field, form } from './lib/form.js';
-import { at, building, data, tellError } from './lib/page.js';
+import { whenSeen } from './lib/live.js';
+import { at, building, data, refresh, tellError } from './lib/page.js';
 import { save } from './lib/save.js';
 import { errorText, t } from './lib/texts.js';
 import { clock, date, fromField, now, toField, when, zoneNote } from './lib/time.js';
@@ -18,10 +19,10 @@ import { hintOf, kindOf, player, sign, titleOf, why, whyCall } from './lib/visit
  * @typedef {{kind: string, unlock: string, period: string, from: string, to: string, q: string}} Filter
  */
 
-/** @type {{id: string, label: string}[]} */
-const grants = data.grants.data;
+/** @type {() => {id: string, label: string}[]} */
+const grants = () => data.grants.data;
 /** @param {string} [id] */
-const nameOf = (id) => grants.find((grant) => grant.id === id)?.label;
+const nameOf = (id) => grants().find((grant) => grant.id === id)?.label;
 
 /** @type {Filter} */
 const ALL = { kind: '', unlock: '', period: '', from: '', to: '', q: '' };
@@ -85,6 +86,27 @@ async function load(cursor) {
     }
 }
 
+/** Shows what came since, above what is shown. What is older stays, unless there is a gap. @param {{data: Entry[], pagination: Pagination}} page */
+function add(page) {
+    const known = new Set(state.entries.map(({ id }) => id));
+    const joins = page.data.some(({ id }) => known.has(id));
+    const came = page.data.filter(({ id }) => !known.has(id));
+    state.entries = joins ? [...came, ...state.entries] : page.data;
+    if (!joins) state.pagination = page.pagination;
+}
+
+/** Reads what has happened, with all that the page tells of it. */
+async function follow() {
+    const mine = asked;
+    const { filter } = state;
+    if (!await refresh()) return;
+    const page = isFiltered() ? await call('GET', pathOf(filter, 50)) : data.logs;
+    if (mine === asked && filter === state.filter) add(page);
+    draw();
+}
+
+const isFiltered = () => JSON.stringify(state.filter) !== JSON.stringify(ALL);
+
 /** @param {HTMLFormElement} element */
 function choose(element) {
     const values = /** @type {Filter} */ (Object.fromEntries(new FormData(element)));
@@ -120,7 +142,7 @@ function filters() {
     },
     field({ name: 'q', label: t('search'), type: 'search', maxlength: '100', autocomplete: 'off', placeholder: t('search_hint') }),
     field({ name: 'kind', label: t('kind'), value: filter.kind, options: [['', t('everything')], ['opened', t('opened')], ['call', t('rang')], ['wrong', t('wrong')]] }),
-    field({ name: 'unlock', label: t('grant'), value: filter.unlock, options: [['', t('every_grant')], ...grants.map((grant) => /** @type {[string, string]} */ ([grant.id, grant.label]))] }),
+    field({ name: 'unlock', label: t('grant'), value: filter.unlock, options: [['', t('every_grant')], ...grants().map((grant) => /** @type {[string, string]} */ ([grant.id, grant.label]))] }),
     field({ name: 'period', label: t('period'), value: filter.period, options: [['', t('always')], ['today', t('today')], ['week', t('week')], ['month', t('month')], ['days', t('days')]] }),
     filter.period === 'days' && field({ name: 'from', label: t('from'), type: 'date', value: filter.from, max: toField(now()).slice(0, 10) }),
     filter.period === 'days' && field({ name: 'to', label: t('to'), type: 'date', value: filter.to, max: toField(now()).slice(0, 10) }));
@@ -154,7 +176,7 @@ function days() {
 }
 
 function nothing() {
-    const filtered = state.filter !== ALL && JSON.stringify(state.filter) !== JSON.stringify(ALL);
+    const filtered = isFiltered();
     return h('div', { class: 'nothing', key: 'nothing' }, icon('list'), h('b', null, filtered ? t('none_found') : t('none')), h('p', { class: 'quiet' }, filtered ? t('none_found_hint') : t('none_hint')),
         filtered && h('button', {
             type: 'button',
@@ -168,10 +190,11 @@ function nothing() {
 
 function log() {
     const note = zoneNote();
+    const any = state.entries.length > 0 || state.busy || isFiltered();
     return h('section', { class: 'card log', 'aria-labelledby': 'log' },
-        h('div', { class: 'head' }, h('h2', { id: 'log' }, t('visits')), h('button', { class: 'small', type: 'button', onclick: exportLog }, icon('file'), t('export'))),
-        filters(),
-        note && h('p', { class: 'small quiet', key: 'zone' }, note),
+        h('div', { class: 'head' }, h('h2', { id: 'log' }, t('visits')), any && h('button', { class: 'small', type: 'button', onclick: exportLog }, icon('file'), t('export'))),
+        any && filters(),
+        any && note && h('p', { class: 'small quiet', key: 'zone' }, note),
         state.error && h('p', { class: 'note bad', role: 'alert', key: 'error' }, state.error),
         h('div', { class: 'list', 'aria-busy': state.busy && 'true', key: 'list' },
             state.entries.length > 0 ? days() : !state.busy && !state.error && nothing(),
@@ -182,10 +205,9 @@ function log() {
 
 // ---- messages ----
 
-/** @type {Call[]} */
-const messages = data.calls.data.filter((/** @type {Call} */ one) => one.message_seconds !== null).slice(0, 5);
-
 function messageList() {
+    /** @type {Call[]} */
+    const messages = data.calls.data.filter((/** @type {Call} */ one) => one.message_seconds !== null).slice(0, 5);
     return messages.length > 0 && h('section', { class: 'card', 'aria-labelledby': 'messages' }, h('h2', { id: 'messages' }, t('messages')),
         h('ul', { class: 'rows' }, messages.map((one) => h('li', { key: one.id, class: 'said' },
             h('div', null, h('b', { class: 'num' }, one.caller ?? t('visit.withheld')), h('span', { class: 'small quiet num' }, when(one.started_at))),
@@ -281,6 +303,7 @@ function draw() {
 
 addEventListener('unhandledrejection', (event) => { if (event.reason instanceof CallError) tellError(event.reason); });
 draw();
+whenSeen(({ type }) => ['call.released', 'call.code_wrong', 'call.forwarded', 'call.opened', 'call.ended'].includes(type) || type.startsWith('grant.'), follow);
 
 const wanted = new URLSearchParams(location.search).get('call'); // home leads here with it
 if (wanted && /^[0-9a-f]{24}$/.test(wanted)) whyCall(wanted, nameOf);

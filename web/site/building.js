@@ -177,7 +177,7 @@ function greeting(name) {
             },
         }),
         h('div', { class: 'under' },
-            h('button', { class: 'plain', type: 'button', 'aria-describedby': `f-${name}`, onclick: (/** @type {Event} */ event) => hear(/** @type {HTMLButtonElement} */ (event.currentTarget), name).catch(tellError) }, icon('bell'), t('hear')),
+            h('button', { class: 'plain', type: 'button', 'aria-describedby': `f-${name}`, onclick: (/** @type {Event} */ event) => hear(/** @type {HTMLButtonElement} */ (event.currentTarget), name).catch(tellError) }, icon('play'), t('hear')),
             h('span', { class: count > GREETING_MAX - 10 ? 'small num count near' : 'small quiet num count', id: `count-${name}` }, t('count', { count, max: GREETING_MAX }))));
 }
 

@@ -4,7 +4,7 @@ import { call } from './lib/call.js';
 import { toast } from './lib/dialog.js';
 import { drawing } from './lib/drawing.js';
 import { expect, makeCode, openFor, shareCode, showCode } from './lib/invite.js';
-import { live } from './lib/live.js';
+import { whenSeen } from './lib/live.js';
 import { at, building, data, refresh, tellError } from './lib/page.js';
 import { choosePlan, setPhone, setTone } from './lib/setup.js';
 import { t } from './lib/texts.js';
@@ -264,18 +264,4 @@ setInterval(() => {
     else draw();
 }, 20_000);
 
-// What happens is shown soon, once for all that happens together, and only while somebody looks.
-let behind = false, waits = false;
-function catchUp() {
-    if (document.hidden || waits || !behind) return;
-    waits = true;
-    setTimeout(() => {
-        behind = waits = false;
-        refresh().then(draw, () => { behind = true; });
-    }, 500);
-}
-live(() => {
-    behind = true;
-    catchUp();
-});
-document.addEventListener('visibilitychange', catchUp);
+whenSeen(() => true, () => refresh().then(draw));

@@ -49,10 +49,12 @@ export async function checkAccessible(page, rules = {}) {
     assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((node) => node.html).join(' ')}`), []);
 }
 
-/** Fails where the page is wider than its window. */
+/** Fails where the page is wider than its window, or lacks a drawing. */
 export async function checkFits(page) {
     const [content, room] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
     assert.ok(content <= room, `${content} px of content in ${room} px`);
+    const lacking = await page.evaluate(() => [...document.querySelectorAll('use')].map((use) => use.getAttribute('href')).filter((href) => !document.querySelector(href)));
+    assert.deepEqual(lacking, [], 'drawings that are not there');
 }
 
 /** Looks at the page as somebody who has chosen colours for everything. Contrast is the person's own, and axe reads the

@@ -21,7 +21,7 @@ async function tell(place) {
 
 /** @param {LiveEvent[]} events */
 function ring(events) {
-    const place = document.getElementById('bell');
+    const place = document.getElementById('doorbell');
     waiting.push(...events);
     if (place && waiting.length > 0) telling ??= tell(place).catch(() => { failures += 1; }).finally(() => { telling = undefined; });
 }
@@ -29,7 +29,7 @@ function ring(events) {
 /** A notice that was clicked leads to its door (worker.js). @param {MessageEvent} event */
 function come({ data: { building: wanted } }) {
     if (wanted !== building.id && /^[0-9a-f]{24}$/.test(wanted)) location.assign(`/?building=${wanted}`);
-    else document.getElementById('bell')?.scrollIntoView({ block: 'nearest' });
+    else document.getElementById('doorbell')?.scrollIntoView({ block: 'nearest' });
 }
 
 /** Shows calls of the door from now on, also those that are in progress. @param {() => Promise<boolean>} refresh */

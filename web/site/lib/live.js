@@ -1,6 +1,7 @@
 // What happens at the building, as it happens. All tabs of a browser share one stream: a browser opens few connections to
 // a host, and a stream occupies one. The tab that has the lock reads the stream and tells the others; when it closes, the
 // next one takes over where that ended.
+import { CallError } from './call.js';
 import { building, data } from './data.js';
 
 const AGAIN_MS = 15_000;
@@ -10,7 +11,8 @@ const TYPES = ['call.ring', 'call.greeting', 'call.code_wrong', 'call.released',
 
 /**
  * @typedef {{seq: number, type: string, at?: string, call_id?: string, caller?: string | null, number?: string | null, reason?: string, label?: string,
- *   outcome?: string, ended_by?: string}} LiveEvent `reset`: events were missed
+ *   outcome?: string, ended_by?: string,
+ *   unlock_id?: string, version?: number | null}} LiveEvent `reset`: events were missed
  */
 
 let heard = 0;
@@ -34,6 +36,44 @@ const listeners = [];
 /** Calls `tell` for each event that the page's data do not have. @param {(event: LiveEvent) => void} tell */
 export function live(tell) {
     if (listeners.push(tell) === 1 && !data.page.kept) follow();
+}
+
+const SOON_MS = 500;
+const MOST = 100;
+
+/**
+ * Calls `act` soon after events that are wanted, once for all that happen together, and only while somebody looks. If it
+ * fails, it gets them again with the next one.
+ * @param {(event: LiveEvent) => boolean} wanted not asked about `reset`, which always is
+ * @param {(events: LiveEvent[]) => Promise<unknown>} act
+ */
+export function whenSeen(wanted, act) {
+    /** @type {LiveEvent[]} */
+    let events = [];
+    let waits = false;
+    const catchUp = () => {
+        if (document.hidden || waits || events.length === 0) return;
+        waits = true;
+        setTimeout(async () => {
+            const some = events;
+            events = [];
+            try {
+                await act(some);
+            } catch (error) {
+                if (!(error instanceof CallError)) throw error;
+                return void events.unshift(...some);
+            } finally {
+                waits = false;
+            }
+            catchUp();
+        }, SOON_MS);
+    };
+    live((event) => {
+        if (event.type !== 'reset' && !wanted(event)) return;
+        if (events.push(event) > MOST) events = [{ seq: event.seq, type: 'reset' }];
+        catchUp();
+    });
+    document.addEventListener('visibilitychange', catchUp);
 }
 
 function follow() {
