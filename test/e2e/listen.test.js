@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import Stripe from 'stripe';
 import { ok } from './lib/client.js';
+import { added, owner } from './lib/buildings.js';
 import { Commands } from './lib/commands.js';
 import { freePort } from './lib/port.js';
 import { changeSettings, eventually, freshEmail, grant, provisioned, signIn, visit, world } from './lib/world.js';
@@ -214,6 +215,35 @@ describe('portero listen', () => {
             assert.deepEqual(labels, [...Array.from({ length: 8 }, (_, i) => `After ${i}`), 'Last']);
         } finally {
             run.process.kill();
+            local.close();
+        }
+    });
+
+    it('follows all buildings of the account at once, with one order of their past events', async () => {
+        const two = new Commands();
+        const local = await receiver();
+        try {
+            const who = await owner(w.client);
+            const cabin = await added(who);
+            assert.equal((await two.login(w.client, who.email)).status, 0);
+            const visits = [cabin.virtual_number, who.number, cabin.virtual_number];
+            for (const to of visits) await visit(w.client, { to });
+            const run = two.start(['listen', '--forward-to', local.url, '--replay', '10']);
+            const labels = () => local.requests.map(({ event }) => event.data.building_label);
+            await eventually(() => labels().length >= 3 || run.process.exitCode !== null, 'the past events');
+            assert.deepEqual(labels(), ['Cabin', 'Home', 'Cabin'], run.stderr);
+            for (const to of visits) await visit(w.client, { to });
+            await eventually(() => labels().length >= 6, 'the later events');
+            assert.deepEqual(labels().slice(3).sort(), ['Cabin', 'Cabin', 'Home']);
+            const several = await two.run(['settings', 'show']);
+            assert.equal(several.status, 2);
+            assert.match(several.stderr, /several buildings; name one:\nportero: +[0-9a-f]{24} +\w+\nportero: +[0-9a-f]{24} +\w+\n$/);
+            assert.equal((await two.run(['settings', 'show', cabin.id])).status, 0);
+            assert.equal((await two.run(['log', 'list'])).status, 1);
+            assert.match((await two.run(['log', 'list', '--building', cabin.id])).stdout, /Forwarded/);
+        } finally {
+            await two.close();
+            rmSync(two.directory, { recursive: true, force: true });
             local.close();
         }
     });
