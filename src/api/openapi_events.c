@@ -25,9 +25,10 @@ static json_t *event_body_of(const char *type, const struct shape *data, json_t 
 static json_t *signature(void)
 {
     return json_pack("{s:s, s:s, s:b, s:{s:s, s:s}, s:s}", "name", "Service-Signature", "in", "header", "required", 1,
-                     "schema", "type", "string", "pattern", "^t=[0-9]+,v1=[0-9a-f]{64}$", "description",
+                     "schema", "type", "string", "pattern", "^t=[0-9]+(,v1=[0-9a-f]{64}){1,2}$", "description",
                      "`t` is Unix seconds; `v1` is the hex HMAC-SHA256 of `t`, a period and the raw body, keyed with "
-                     "the whole secret. Compare in constant time; reject a `t` older than five minutes.");
+                     "the whole secret. While one secret replaces another, there is a `v1` for each: one must match. "
+                     "Compare in constant time; reject a `t` older than five minutes.");
 }
 
 static json_t *traceparent(void)

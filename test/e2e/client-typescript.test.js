@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Browser } from './lib/browser.js';
-import { clients, portero } from './lib/clients.js';
+import { clientOf, clients, portero } from './lib/clients.js';
 import { cleanEnvironment, temporaryDirectory } from './lib/daemon.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
 import { agent, freshEmail, message, resident, setSubscription, useWorld, visit } from './lib/world.js';
@@ -317,6 +317,19 @@ describe('the TypeScript client and a daemon', () => {
         assert.deepEqual(end, {
             entries: ['Parcel'], label: 'Parcel!', conflict: 'VersionConflictError', status: 'revoked', over: { status: 401, code: 'INVALID_KEY', known: true },
         });
+    });
+
+    it('verify deliveries with either secret while one replaces the other', async () => {
+        const person = await resident(w.client);
+        const api = await clientOf(person.client);
+        const endpoint = await api.createWebhook({ body: { url: receiver.url('/rotation') } });
+        const { secret } = await api.rotateWebhookSecret({ id: endpoint.id });
+        await api.testWebhook({ id: endpoint.id });
+        const { raw, headers } = await receiver.first(({ path }) => path === '/rotation');
+        for (const known of [endpoint.secret, secret, [endpoint.secret, secret]]) {
+            assert.equal((await verifyWebhook(raw, headers['service-signature'], known)).type, 'webhook.test');
+        }
+        await assert.rejects(verifyWebhook(raw, headers['service-signature'], 'whsec_other'), WebhookVerificationError);
     });
 
     it('follow the building\'s events through an interruption', async () => {

@@ -232,6 +232,12 @@ describe('webhook events', () => {
                 document.validate(`${at}/parameters/0/schema`, headers['service-signature'], type);
             }
             assert.equal(types.length, 5);
+            ok(await owner.client.post(`/v1/webhooks/${endpoint.id}/secret`, {}));
+            const seen = receiver.requests.length;
+            await test(endpoint);
+            const { headers } = (await receiver.count(seen + 1))[seen];
+            assert.equal(headers['service-signature'].split('v1=').length, 3);
+            document.validate('/webhooks/webhook.test/post/parameters/0/schema', headers['service-signature'], 'two signatures');
         });
     });
 
