@@ -5,6 +5,7 @@ import { ok, refused } from './lib/client.js';
 import { engine } from './lib/daemon.js';
 import { joined } from './lib/nodes.js';
 import { added, owner as linkedOwner } from './lib/buildings.js';
+import { QUICK, startBuzz } from './lib/phone.js';
 import { PushService, Subscription } from './lib/push.js';
 import { REACHABLE } from './lib/receiver.js';
 import { signInBrowser } from './lib/site.js';
@@ -16,7 +17,7 @@ const ALL = ['ring', 'refused', 'opened', 'last_use', 'guessing'];
 const TITLES = { en: 'Someone is at the door', es: 'Llaman a la puerta', fr: 'On sonne à la porte' };
 
 describe('notices', () => {
-    const w = useWorld({ config: { ...REACHABLE, public_url: undefined } });
+    const w = useWorld({ config: { ...REACHABLE, ...QUICK, public_url: undefined } });
     const { client } = w;
     const service = new PushService();
     before(() => service.listen());
@@ -75,6 +76,16 @@ describe('notices', () => {
         assert.equal(sent.notification.title, TITLES.en);
         assert.equal(sent.notification.body, 'Home');
         assert.ok(Math.abs(sent.notification.timestamp - Date.now()) < 600_000);
+    });
+
+    it('tell of a call over SIP while the visitor is still asked for a code', async () => {
+        await grant(owner, { type: 'passcode', label: 'Grandma', access_code: '4821' });
+        const one = await subscribed(['ring', 'opened']);
+        const call = startBuzz(w.daemon, owner.number, '--digits', '4821', '--delay', '400');
+        await one.subscription.first('ring');
+        await one.subscription.first('opened');
+        assert.deepEqual(one.subscription.notices(), ['ring', 'opened']);
+        assert.equal((await call.ended).status, 0);
     });
 
     it('are in the language of the browser', async () => {
