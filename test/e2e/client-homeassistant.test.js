@@ -5,7 +5,7 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { cleanEnvironment, root, temporaryDirectory } from './lib/daemon.js';
@@ -52,8 +52,10 @@ describe('the Home Assistant integration', () => {
 
     it('has rules, texts and descriptions that fit together', () => passes('test_logic'));
 
-    it('has types that hold, against the imitated interfaces', async () => {
-        const { status, stdout, stderr } = await start(['-m', 'mypy', '--python-version', '3.11', '--strict', '--ignore-missing-imports', '--cache-dir', join(temporaryDirectory(), 'cache'),
+    it('has types that hold, against the imitated interfaces', async (t) => {
+        const directory = temporaryDirectory();
+        t.after(() => rmSync(directory, { recursive: true }));
+        const { status, stdout, stderr } = await start(['-m', 'mypy', '--python-version', '3.11', '--strict', '--ignore-missing-imports', '--cache-dir', join(directory, 'cache'),
             '-p', 'custom_components.portero'], { MYPYPATH: PYTHONPATH }).ended;
         assert.equal(status, 0, stdout + stderr);
     });
