@@ -68,6 +68,10 @@ static enum err take_all(struct gate *gate, struct request *q)
         e = take_limit(gate, q, LIMIT_PER_ADDRESS_GUEST, address_block(q), c->limits_guest_per_ip,
                        ERR_RATE_LIMIT_EXCEEDED);
         break;
+    case LIMIT_OAUTH:
+        e = take_limit(gate, q, LIMIT_PER_ADDRESS_OAUTH, address_block(q), c->limits_oauth_per_ip,
+                       ERR_RATE_LIMIT_EXCEEDED);
+        break;
     case LIMIT_AUTH:
     case LIMIT_OTP:
         e = take_limit(gate, q, LIMIT_PER_ADDRESS_AUTH, address_block(q), c->limits_auth_per_ip, ERR_AUTH_RATE_LIMIT);
@@ -314,16 +318,17 @@ static enum err check_match(struct request *q)
 
 /* ---- body and query ---- */
 
-static bool is_json(struct request *q)
+bool gate_has_media(const struct request *q, struct str media)
 {
     size_t count;
     struct str rest, type = http_header(q->http, STR("Content-Type"), &count);
-    return count == 1 && str_eqi(str_trim(str_cut(type, ';', &rest)), STR("application/json"));
+    return count == 1 && str_eqi(str_trim(str_cut(type, ';', &rest)), media);
 }
 
 static enum err parse_body(struct request *q, json_t **ret)
 {
-    if (q->given_body && is_json(q)) {
+    const bool is_json = gate_has_media(q, STR("application/json"));
+    if (q->given_body && is_json) {
         *ret = json_incref(q->given_body);
         return ERR_NONE;
     }
@@ -331,7 +336,7 @@ static enum err parse_body(struct request *q, json_t **ret)
         *ret = json_object();
         return *ret ? ERR_NONE : ERR_INTERNAL_ERROR;
     }
-    if (!is_json(q))
+    if (!is_json)
         return tx_fail(&q->tx, ERR_INVALID_JSON, "Content-Type must be application/json");
     json_t *body;
     enum err e = json_read(q->http->body, &body);

@@ -42,3 +42,5 @@ enum err gate_choose_building(struct request *q, const struct id *wanted) CHECKE
 /* Authenticates only, if the route needs a key; `cache` as above. A write transaction that must not run for a key
  * revoked since the checks calls it again. */
 enum err gate_check_key(struct gate_cache *cache, struct request *q) CHECKED;
+/* Whether the request has one Content-Type, of this media type; parameters are ignored. */
+bool gate_has_media(const struct request *q, struct str media);

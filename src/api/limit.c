@@ -10,7 +10,7 @@
 #include "base/metric.h"
 
 #define WINDOW_US (15 * 60 * US_PER_S)
-#define KINDS     (LIMIT_PER_ADDRESS_GUEST + 1)
+#define KINDS     (LIMIT_PER_ADDRESS_OAUTH + 1)
 #define WAYS      12
 #define SETS      (LIMIT_SUBJECTS / WAYS) /* of each kind */
 #define LOCKS     64                      /* of each kind; a power of two */

@@ -9,7 +9,7 @@
 #include "base/str.h"
 
 #define LIMIT_SUBJECT_MAX 24     /* characters: an ID, or an address block as text */
-#define LIMIT_SUBJECTS    288000 /* of each kind, approximately; 62 MB for all kinds, allocated on first use */
+#define LIMIT_SUBJECTS    240000 /* of each kind, approximately; 62 MB for all kinds, allocated on first use */
 
 struct limiter;
 
@@ -18,7 +18,8 @@ enum limit_kind {
     LIMIT_PER_ADDRESS_PLANS,
     LIMIT_PER_ADDRESS_AUTH,
     LIMIT_PER_ADDRESS_OTP,
-    LIMIT_PER_ADDRESS_GUEST
+    LIMIT_PER_ADDRESS_GUEST,
+    LIMIT_PER_ADDRESS_OAUTH
 };
 
 struct limit_state {

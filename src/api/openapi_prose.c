@@ -18,6 +18,7 @@ static const struct {
     {"Service", "The service itself: health, contract and guide."},
     {"Browsers", "Browsers that residents are signed in with."},
     {"The person's data", "A copy of all that is held of the person, and its deletion with the account."},
+    {"Assistants", "Assistants that ask a resident for access by OAuth, on the page `/oauth/authorize`."},
     {"Notices", "Notices of events at a building's door, pushed to browsers or sent by e-mail."},
     {"Sandbox", "Simulated e-mail, text messages, calls, numbers, billing and clock."},
 };

@@ -94,6 +94,7 @@ struct request {
     bool renewal_tried, renewed;     /* renewed: send the cookie again, so that the browser keeps it */
     uint64_t keys_epoch;             /* read before the snapshot that authenticates; see api/gate.h */
     struct store_task task;          /* while a store thread has the request */
+    struct str challenge;            /* parameters of WWW-Authenticate in a 401; STR_NONE: none */
     struct str allow;                /* of a 405 */
     enum err result;                 /* result of the checks or the handler */
     int64_t began_us;                /* monotonic: when the head was complete */

@@ -21,7 +21,8 @@ enum route_limit {
     LIMIT_PLANS, /* per address: plans_per_ip */
     LIMIT_AUTH,  /* per address: auth_per_ip (AUTH_RATE_LIMIT); with a key also LIMIT_KEY */
     LIMIT_OTP,   /* LIMIT_AUTH, then per address: otp_per_ip (OTP_RATE_LIMIT) */
-    LIMIT_GUEST  /* per address: guest_per_ip */
+    LIMIT_GUEST, /* per address: guest_per_ip */
+    LIMIT_OAUTH  /* per address: oauth_per_ip */
 };
 
 enum route_building {

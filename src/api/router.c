@@ -65,11 +65,9 @@ static bool pattern_matches(const struct pattern *p, struct str path, struct str
     return str_eq(path, p->pieces[p->params]);
 }
 
-static const char *const method_names[] = {[HTTP_GET] = "GET, HEAD",
-                                           [HTTP_POST] = "POST",
-                                           [HTTP_PUT] = "PUT",
-                                           [HTTP_PATCH] = "PATCH",
-                                           [HTTP_DELETE] = "DELETE"};
+static const char *const method_names[] = {
+    [HTTP_GET] = "GET, HEAD", [HTTP_POST] = "POST",     [HTTP_PUT] = "PUT",
+    [HTTP_PATCH] = "PATCH",   [HTTP_DELETE] = "DELETE", [HTTP_OPTIONS] = "OPTIONS"};
 
 static bool opens(enum router_door door, const struct route *route)
 {

@@ -17,3 +17,12 @@ struct val scope_list(struct arena *a, uint32_t scopes)
             list[count++] = v_str(str_z(scope_text(bit)));
     return v_list(list, count);
 }
+
+struct str scope_words(struct arena *a, uint32_t scopes)
+{
+    struct str text = STR("");
+    for (enum scope bit = 0; bit < SCOPE_COUNT; bit++)
+        if (scopes & 1u << bit)
+            text = arena_printf(a, "%.*s%s%s", STR_ARG(text), text.n ? " " : "", scope_text(bit));
+    return text;
+}

@@ -7,3 +7,5 @@
 extern const char *const scope_values[];
 /* The names of scope bits, as a list in the arena. */
 struct val scope_list(struct arena *a, uint32_t scopes);
+/* The texts, separated by spaces (RFC 6749 section 3.3), in the arena. */
+struct str scope_words(struct arena *a, uint32_t scopes);

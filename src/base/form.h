@@ -2,6 +2,8 @@
 #pragma once
 #include "base/arena.h"
 
+#define FORM_MEDIA STR("application/x-www-form-urlencoded")
+
 struct form_field {
     struct str name, value;
 };

@@ -168,6 +168,8 @@ static enum err end_access(struct tx *tx, const struct id *account)
     db_notify(tx->db, TOPIC_KEYS);
     enum err e = db_exec(tx->db, SQL_ERASURE_REVOKE, DB_ARGS(v_str(id), v_int(tx->now_us)), NULL);
     if (!e)
+        e = db_exec(tx->db, SQL_OAUTH_CODE_END_ALL, DB_ARGS(v_str(id)), NULL);
+    if (!e)
         e = end_webhooks(tx, account);
     if (!e)
         e = end_numbers(tx, account);
@@ -237,6 +239,7 @@ static const enum sql sweeps[] = {
     SQL_ERASURE_EVENTS,
     SQL_ERASURE_WEBHOOKS,
     SQL_ERASURE_KEYS,
+    SQL_ERASURE_CODES,
     SQL_ERASURE_OPERATIONS,
     SQL_ERASURE_PHONE_CODES,
     SQL_ERASURE_PHONE_CHANGES,

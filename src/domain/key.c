@@ -94,7 +94,7 @@ enum err key_touch(struct tx *tx, const struct key_use *uses, size_t count)
     return ERR_NONE;
 }
 
-static enum err key_check_limit(struct tx *tx, const struct id *account)
+enum err key_check_limit(struct tx *tx, const struct id *account)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_KEY_COUNT_AGENTS, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us)), &c);
@@ -143,6 +143,27 @@ enum err key_issue(struct tx *tx, const struct key_options *o, struct key_issued
     return e;
 }
 
+enum err key_renew(struct tx *tx, const struct id *account, const struct id *key, uint32_t scopes, int64_t ttl_s,
+                   struct key_issued *ret)
+{
+    struct key_issued k = {.id = *key, .scopes = scopes, .expires_at_us = tx->now_us + ttl_s * US_PER_S};
+    unsigned char hash[SHA256_LEN];
+    int64_t renewed;
+    make_text(&k, KEY_AGENT);
+    key_hash(str_z(k.text), hash);
+    db_notify(tx->db, TOPIC_KEYS);
+    enum err e = db_exec(tx->db, SQL_KEY_RENEW,
+                         DB_ARGS(v_str(id_str(account)), v_str(id_str(key)), v_blob(hash, sizeof hash),
+                                 v_str(str_z(k.prefix)), v_int(k.scopes), v_int(k.expires_at_us)),
+                         &renewed);
+    if (!e && !renewed)
+        e = ERR_NOT_FOUND;
+    if (!e)
+        *ret = k;
+    crypto_wipe(&k, sizeof k);
+    return e;
+}
+
 static bool scope_find(struct str text, enum scope *ret)
 {
     for (enum scope bit = 0; bit < SCOPE_COUNT; bit++)
@@ -151,6 +172,19 @@ static bool scope_find(struct str text, enum scope *ret)
             return true;
         }
     return false;
+}
+
+uint32_t key_scopes_named(struct str names)
+{
+    uint32_t scopes = 0;
+    if (!names.n)
+        return default_scopes;
+    for (struct str rest = names; rest.p;) {
+        enum scope found;
+        if (scope_find(str_cut(rest, ' ', &rest), &found) && issuable[found])
+            scopes |= 1u << found;
+    }
+    return scopes;
 }
 
 static enum err refuse_scope(struct tx *tx, enum err e, struct str scope, const char *rule)
@@ -224,6 +258,9 @@ enum err key_revoke(struct tx *tx, const struct id *account, const struct id *ke
 enum err key_revoke_others(struct tx *tx, const struct id *account, const struct id *keep, int64_t *ret_count)
 {
     db_notify(tx->db, TOPIC_KEYS);
+    enum err e = db_exec(tx->db, SQL_OAUTH_CODE_END_ALL, DB_ARGS(v_str(id_str(account))), NULL);
+    if (e)
+        return e;
     return db_exec(tx->db, SQL_KEY_REVOKE_OTHERS,
                    DB_ARGS(v_str(id_str(account)), v_str(id_str(keep)), v_int(tx->now_us),
                            v_int(tx->now_us - KEY_REMEMBERED_S * US_PER_S)),

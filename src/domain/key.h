@@ -67,6 +67,18 @@ struct key_issued {
 /* Creates a key. Fails with ERR_KEY_LIMIT if the account has KEY_ACTIVE_MAX active agent keys. */
 enum err key_issue(struct tx *tx, const struct key_options *options, struct key_issued *ret) CHECKED;
 
+/* Fails with ERR_KEY_LIMIT if no agent key can be issued. */
+enum err key_check_limit(struct tx *tx, const struct id *account) CHECKED;
+
+/* Gives an agent key another text, which alone is valid from then on, and other scopes and a later end. Fails with
+ * ERR_NOT_FOUND if the account has no such key, or it is revoked. The caller must wipe the text. */
+enum err key_renew(struct tx *tx, const struct id *account, const struct id *key, uint32_t scopes, int64_t ttl_s,
+                   struct key_issued *ret) CHECKED;
+
+/* The bits of the scopes that a text separated by spaces names. Those that are unknown or cannot be issued are left
+ * out. An empty text gives the four default scopes. */
+uint32_t key_scopes_named(struct str names);
+
 /* The bits of a list of scopes, a VAL_LIST of VAL_STR. An absent list gives those of the four default scopes that
  * `issuer` has. Fails with ERR_INVALID_KEY_OPTIONS (an empty list; an unknown, a duplicate, or a scope that cannot be
  * issued), ERR_INSUFFICIENT_SCOPE (a scope that the issuer lacks). */
@@ -85,8 +97,8 @@ struct key_entry {
 enum err key_list(struct tx *tx, const struct id *account, const struct key_entry **ret, size_t *ret_count) CHECKED;
 /* Fails with ERR_NOT_FOUND if the account has no such key, or it is already revoked. */
 enum err key_revoke(struct tx *tx, const struct id *account, const struct id *key) CHECKED;
-/* Revokes every active key of the account except `keep`, and the keys of browsers that could renew them. *ret_count is
- * their number. */
+/* Revokes every active key of the account except `keep`, and the keys of browsers and connected assistants that could
+ * renew them. *ret_count is their number. Codes of OAuth end, too. */
 enum err key_revoke_others(struct tx *tx, const struct id *account, const struct id *keep, int64_t *ret_count) CHECKED;
 
 /* Deletes at most `limit` keys that expired before before_us. *ret_count is their number. */

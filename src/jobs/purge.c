@@ -12,6 +12,7 @@
 #include "domain/key.h"
 #include "domain/node.h"
 #include "domain/number.h"
+#include "domain/oauth.h"
 #include "domain/phone.h"
 #include "domain/session.h"
 #include "domain/work.h"
@@ -20,6 +21,7 @@
 #define EVERY_S               3600
 #define CHALLENGES_KEPT_S     86400
 #define PHONE_CODES_KEPT_S    86400
+#define OAUTH_CODES_KEPT_S    86400 /* until then, a code that comes again ends the grant that it was exchanged for */
 #define BILLING_EVENTS_KEPT_S (30 * 86400) /* longer than a provider repeats one */
 #define PURCHASES_KEPT_S      86400
 #define KEYS_KEPT_S           KEY_REMEMBERED_S /* after their expiry: until then a browser may renew its key */
@@ -37,19 +39,13 @@ static const struct sweep {
     int64_t kept_s;
     size_t days;
 } sweeps[] = {
-    {session_purge, .kept_s = CHALLENGES_KEPT_S},
-    {phone_purge, .kept_s = PHONE_CODES_KEPT_S},
-    {billing_event_purge, .kept_s = BILLING_EVENTS_KEPT_S},
-    {key_purge, .kept_s = KEYS_KEPT_S},
-    {delivery_purge, DAYS(deliveries_days)},
-    {event_purge, DAYS(deliveries_days)},
-    {guard_purge, .kept_s = GUARD_KEPT_S},
-    {guard_purge_callers, DAYS(callers_days)},
-    {call_record_purge, DAYS(calls_days)},
-    {call_message_purge, DAYS(calls_days)},
-    {feed_purge, .kept_s = FEED_KEPT_S},
-    {node_purge, .kept_s = NODE_ROW_KEPT_S},
-    {number_purchase_purge, .kept_s = PURCHASES_KEPT_S},
+    {session_purge, .kept_s = CHALLENGES_KEPT_S}, {phone_purge, .kept_s = PHONE_CODES_KEPT_S},
+    {oauth_purge, .kept_s = OAUTH_CODES_KEPT_S},  {billing_event_purge, .kept_s = BILLING_EVENTS_KEPT_S},
+    {key_purge, .kept_s = KEYS_KEPT_S},           {delivery_purge, DAYS(deliveries_days)},
+    {event_purge, DAYS(deliveries_days)},         {guard_purge, .kept_s = GUARD_KEPT_S},
+    {guard_purge_callers, DAYS(callers_days)},    {call_record_purge, DAYS(calls_days)},
+    {call_message_purge, DAYS(calls_days)},       {feed_purge, .kept_s = FEED_KEPT_S},
+    {node_purge, .kept_s = NODE_ROW_KEPT_S},      {number_purchase_purge, .kept_s = PURCHASES_KEPT_S},
 };
 
 /* 0: for ever. */

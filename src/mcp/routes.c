@@ -1,5 +1,6 @@
 #include "mcp/routes.h"
 
+#include "api/oauth_request.h"
 #include "api/service.h"
 #include "mcp/call.h"
 #include "mcp/exchange.h"
@@ -174,6 +175,7 @@ static enum err mcp_receive(struct request *q)
     struct mcp_message m;
     struct mcp_fault fault;
     q->message = x;
+    q->challenge = oauth_challenge(q);
     if (!is_own_origin(q))
         return ERR_CROSS_SITE_REQUEST;
     const bool read = mcp_message_read(q->http, q->tx.arena, &m, &fault);
@@ -230,7 +232,7 @@ static const struct route rows[] = {
      .summary = "The API for assistants",
      .tag = "Service",
      .method = HTTP_POST,
-     .path = "/mcp",
+     .path = MCP_PATH,
      .credential = CRED_KEY,
      .limit = LIMIT_KEY,
      .run = RUN_HERE,

@@ -6,11 +6,13 @@
 #include "api/service.h"
 #include "domain/feed.h"
 #include "http/web.h"
+#include "site/oauth.h"
 
 #define PAGE_MAX  (1u << 20)
 #define DATA_MARK "<!-- data -->"
 #define PARTS_MAX 12
 #define BUILDING  "{building}"
+#define QUERY     "{query}"
 #define EVERY_PART                                                                                                     \
     {"account", "/v1/account"},                                                                                        \
     {                                                                                                                  \
@@ -19,7 +21,7 @@
 
 struct part {
     const char *name;
-    const char *path; /* below /app, with BUILDING in place of the building's ID */
+    const char *path; /* below /app, with BUILDING in place of the building's ID, and QUERY in place of the page's */
 };
 
 struct page {
@@ -80,12 +82,16 @@ static struct str with_data(struct request *q, const struct http_content *varian
     return all;
 }
 
+static struct str put_in(struct request *q, const char *path, const char *mark, struct str value)
+{
+    const char *at = strstr(path, mark);
+    return at ? arena_printf(q->tx.arena, "%.*s%.*s%s", (int)(at - path), path, STR_ARG(value), at + strlen(mark))
+              : str_z(path);
+}
+
 static struct str path_of(struct request *q, const char *path)
 {
-    const char *mark = strstr(path, BUILDING);
-    return mark ? arena_printf(q->tx.arena, "%.*s%s%s", (int)(mark - path), path, q->building_id.text,
-                               mark + strlen(BUILDING))
-                : str_z(path);
+    return put_in(q, put_in(q, path, BUILDING, id_str(&q->building_id)).p, QUERY, q->http->query);
 }
 
 /* Writes the events of calls that are in progress, as the stream tells them. */
@@ -261,6 +267,8 @@ static const struct route rows[] = {
          {"webhooks", "/v1/webhooks"}),
     PAGE("getAccountPage", account, "/account", "The account; the billing provider returns here", reply_returned,
          {"phone", "/v1/account/phone"}, {"browsers", "/v1/browsers"}),
+    PAGE("getConsentPage", consent, OAUTH_AUTHORIZE, "An assistant asks for access", reply_sign_in,
+         {"request", "/v1/oauth/request?" QUERY}),
     {.operation_id = "getWorker",
      .summary = "The service worker",
      .tag = "Pages",
@@ -311,5 +319,5 @@ static const struct route rows[] = {
 };
 static const struct route_set pages = ROUTE_SET(rows);
 
-const struct route_set *const site_sets[] = {&pages, &guest_routes};
+const struct route_set *const site_sets[] = {&pages, &guest_routes, &oauth_routes};
 const size_t site_set_count = sizeof site_sets / sizeof *site_sets;

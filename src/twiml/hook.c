@@ -1,5 +1,6 @@
 #include "twiml/twiml.h"
 
+#include "api/gate.h"
 #include "api/service.h"
 #include "providers/twilio.h"
 #include "twiml/document.h"
@@ -42,13 +43,6 @@ struct posted {
     const char *from;                  /* and the caller */
 };
 
-static bool is_form(struct request *q)
-{
-    size_t count;
-    struct str rest, type = http_header(q->http, STR("Content-Type"), &count);
-    return count == 1 && str_eqi(str_trim(str_cut(type, ';', &rest)), STR("application/x-www-form-urlencoded"));
-}
-
 /* Says the same to every other sender, whatever is wrong. */
 static enum err verify_request(struct request *q)
 {
@@ -58,7 +52,7 @@ static enum err verify_request(struct request *q)
                                         .target = q->http->target,
                                         .signature = http_header(q->http, STR("X-Twilio-Signature"), &count),
                                         .body = q->http->body};
-    if (count != 1 || !is_form(q) ||
+    if (count != 1 || !gate_has_media(q, FORM_MEDIA) ||
         !twilio_hook_read(service_providers(q->service)->hook, &given, q->tx.arena, &r->form))
         return ERR_INVALID_SIGNATURE;
     r->sid = form_value(&r->form, "CallSid");

@@ -1,9 +1,11 @@
 // Keys for programs: make one, try it, revoke it.
+// texts: scope.
 import { CallError, call } from './lib/call.js';
 import { confirm, dialog, toast } from './lib/dialog.js';
 import { check, field, form } from './lib/form.js';
 import { mark } from './lib/marks.js';
 import { at, data, tellError } from './lib/page.js';
+import { SCOPES } from './lib/scopes.js';
 import { copied, secretCard } from './lib/secret.js';
 import { t } from './lib/texts.js';
 import { exactly, now, when } from './lib/time.js';
@@ -11,11 +13,7 @@ import { h, patch } from './lib/view.js';
 
 /** @typedef {{id: string, name: string, scopes?: string[], expires_at: string | null, last_used_at: string | null, type: string}} Key */
 
-/** What a key may do, in the order of its reach; the first ones are chosen at first. @type {[string, string][]} */
-const SCOPES = [
-    ['account:read', t('account_read')], ['access:read', t('access_read')], ['access:write', t('access_write')], ['logs:read', t('logs_read')],
-    ['setup:write', t('setup_write')], ['buildings:write', t('buildings_write')], ['billing:write', t('billing_write')],
-];
+/** The scopes that are chosen at first. */
 const FIRST = 4;
 const own = SCOPES.filter(([scope]) => data.account.capabilities.scopes.some((/** @type {string} */ one) => one === scope || one === 'owner'));
 

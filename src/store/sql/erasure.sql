@@ -50,8 +50,12 @@ DELETE FROM event WHERE account_id = $1 AND id IN (SELECT id FROM event WHERE ac
 DELETE FROM webhook WHERE account_id = $1 AND id IN (SELECT id FROM webhook WHERE account_id = $1 ORDER BY id LIMIT $2)
 
 -- name: erasure_keys
--- And the browsers of them.
+-- And the browsers and grants by OAuth of them.
 DELETE FROM api_key WHERE account_id = $1 AND id IN (SELECT id FROM api_key WHERE account_id = $1 LIMIT $2)
+
+-- name: erasure_codes
+DELETE FROM oauth_code WHERE account_id = $1 AND hash IN
+    (SELECT hash FROM oauth_code WHERE account_id = $1 LIMIT $2)
 
 -- name: erasure_operations
 DELETE FROM building_operation WHERE account_id = $1 AND id IN

@@ -22,16 +22,26 @@ WHERE account_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at < $3
 
 -- name: key_count_agents
 SELECT count(*) AS keys FROM api_key {by api_key_live}
-WHERE account_id = $1 AND kind = 'agent' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
+WHERE account_id = $1 AND kind = 'agent' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2
+    OR EXISTS (SELECT 1 FROM oauth_grant g
+        WHERE g.account_id = api_key.account_id AND g.key_id = api_key.id AND g.expires_at > $2))
 
 -- name: key_insert
 INSERT INTO api_key (hash, id, account_id, building_id, member_id, kind, name, prefix, scopes, created_at, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
 -- name: key_list
-SELECT id, name, kind, scopes, expires_at, last_used_at FROM api_key {by api_key_live}
+-- A key of a grant by OAuth lasts as long as that.
+SELECT id, name, kind, scopes, last_used_at,
+    coalesce((SELECT g.expires_at FROM oauth_grant g
+        WHERE g.account_id = api_key.account_id AND g.key_id = api_key.id), expires_at) AS expires_at
+FROM api_key {by api_key_live}
 WHERE account_id = $1 AND revoked_at IS NULL
 ORDER BY created_at DESC, id DESC
+
+-- name: key_renew
+UPDATE api_key SET hash = $3, prefix = $4, scopes = $5, expires_at = $6
+WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL
 
 -- name: key_revoke
 UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL
@@ -40,7 +50,9 @@ UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND id = $2 AND revoked
 UPDATE api_key {by api_key_live} SET revoked_at = $3
 WHERE account_id = $1 AND id <> $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3
     OR (coalesce(last_used_at, created_at) > $4
-        AND EXISTS (SELECT 1 FROM browser b WHERE b.hash = api_key.hash AND b.remembered = 1)))
+        AND EXISTS (SELECT 1 FROM browser b WHERE b.hash = api_key.hash AND b.remembered = 1))
+    OR EXISTS (SELECT 1 FROM oauth_grant g
+        WHERE g.account_id = api_key.account_id AND g.key_id = api_key.id AND g.expires_at > $3))
 
 -- name: key_revoke_member
 UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND member_id = $2 AND revoked_at IS NULL

@@ -59,6 +59,12 @@ FROM generate_series(0, 3 * buildings() - 1) AS i;
 INSERT INTO browser (hash, id, account_id, program, system, remembered, created_at)
 SELECT hash, id, account_id, 'Firefox', 'Linux', 1, created_at FROM api_key WHERE kind = 'web_session';
 
+-- The agents' keys are those of connected assistants, and each account has a code.
+INSERT INTO oauth_grant (account_id, key_id, family, token, client, scopes, resource, created_at, expires_at)
+SELECT account_id, id, hash, sha256(''), sha256('client'), 1, 1, created_at, now_us() + 86400000000 FROM api_key WHERE kind = 'agent';
+INSERT INTO oauth_code (hash, account_id, client, redirect, challenge, scopes, resource, expires_at, used)
+SELECT hash, account_id, sha256('client'), sha256(''), '', 1, 1, now_us() + get_byte(hash, 0), 1 FROM api_key WHERE revoked_at IS NULL AND kind = 'agent';
+
 -- All of them get notices, and some have a message that waits.
 INSERT INTO push (building_id, hash, account_id, notices, language, endpoint, p256dh, auth, created_at)
 SELECT 'b' || substr(account_id, 2), hash, account_id, 7, 'en', 'https://push.example.com/' || id, sha256(''), sha256(''), created_at FROM browser;

@@ -1,0 +1,141 @@
+/* The resident's consent to an assistant that asks for access: the page's data, and the decision. */
+#include "api/oauth_request.h"
+#include "api/routes.h"
+#include "api/scopes.h"
+
+#define TAG "Assistants"
+
+struct consent_view {
+    struct val client, host, this_device, scopes, error, back;
+};
+static const struct field view_fields[] = {
+    FIELD(struct consent_view, client, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "the name that the assistant has chosen; null: this service does not know it"),
+    FIELD(struct consent_view, host, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "where the browser goes next; null: the address is not the assistant's"),
+    FIELD(struct consent_view, this_device, T_BOOL, .flags = F_REQUIRED, .doc = "true: it is on the browser's device"),
+    FIELD(struct consent_view, scopes, T_STRINGS, .flags = F_REQUIRED, .values = scope_values,
+          .doc = "that it asks for"),
+    FIELD(struct consent_view, error, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "why the request cannot be granted, as in RFC 6749; null: it can"),
+    FIELD(struct consent_view, back, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "the address that tells the assistant of `error`; null: there is none, or no error"),
+};
+static const struct shape view_shape = SHAPE(struct consent_view, "AuthorizationRequest", view_fields);
+
+struct decision {
+    struct val request, allow, scopes;
+};
+static const struct field decision_fields[] = {
+    FIELD(struct decision, request, T_STRING, .flags = F_REQUIRED, .max = OAUTH_QUERY_MAX,
+          .doc = "the query of the page's address"),
+    FIELD(struct decision, allow, T_BOOL, .flags = F_REQUIRED),
+    FIELD(struct decision, scopes, T_STRINGS, .min = 1, .max = SCOPE_COUNT, .values = scope_values,
+          .doc = "some of those that the assistant asks for; default: all"),
+};
+static const struct shape decision_shape = SHAPE(struct decision, "AuthorizationDecision", decision_fields);
+
+struct next {
+    struct val redirect_to;
+};
+static const struct field next_fields[] = {
+    FIELD(struct next, redirect_to, T_STRING, .flags = F_REQUIRED | F_SECRET,
+          .doc = "the assistant's address, with a code of one minute or an error"),
+};
+static const struct shape next_shape = SHAPE(struct next, "AuthorizationAnswer", next_fields);
+
+static enum err get_request(struct request *q, struct reply *p)
+{
+    struct oauth_request r;
+    oauth_request_read(q, q->http->query, &r);
+    const bool known = r.redirect_uri.p;
+    struct consent_view *v = arena_new(q->tx.arena, struct consent_view);
+    v->client = v_str(r.client.name);
+    v->host = v_str(known ? oauth_redirect_host(q->tx.arena, r.redirect_uri) : STR_NONE);
+    v->this_device = v_bool(known && oauth_redirect_is_loopback(r.redirect_uri));
+    v->scopes = scope_list(q->tx.arena, r.scopes);
+    v->error = v_str(str_z(r.error));
+    v->back = v_str(r.error ? oauth_request_answer(q, &r, "error", str_z(r.error)) : STR_NONE);
+    return reply_ok(p, 200, &view_shape, v);
+}
+
+static enum err allow(struct request *q, const struct oauth_request *r, struct str *ret)
+{
+    const struct decision *d = q->body;
+    char code[OAUTH_CODE_LEN + 1];
+    struct oauth_consent consent = {.client_id = r->client.id,
+                                    .redirect_uri = r->redirect_uri,
+                                    .challenge = r->challenge,
+                                    .resource = r->resource,
+                                    .scopes = r->scopes};
+    enum err e = v_given(d->scopes) ? key_scopes(&q->tx, d->scopes, r->scopes, &consent.scopes) : ERR_NONE;
+    if (!e)
+        e = oauth_code_issue(&q->tx, &q->who.account_id, &consent, code);
+    if (e)
+        return e;
+    *ret = oauth_request_answer(q, r, "code", str_z(code));
+    crypto_wipe(code, sizeof code);
+    return ERR_NONE;
+}
+
+static enum err post_decision(struct request *q, struct reply *p)
+{
+    const struct decision *d = q->body;
+    struct oauth_request r;
+    struct str to;
+    oauth_request_read(q, d->request.s, &r);
+    if (!r.redirect_uri.p || (r.error && d->allow.b))
+        return tx_fail(&q->tx, ERR_INVALID_KEY_OPTIONS, "request is not one that can be granted");
+    enum err e = ERR_NONE;
+    if (d->allow.b)
+        e = allow(q, &r, &to);
+    else
+        to = oauth_request_answer(q, &r, "error", STR("access_denied"));
+    if (e)
+        return e;
+    struct next *n = arena_new(q->tx.arena, struct next);
+    n->redirect_to = v_str(to);
+    return to.p ? reply_ok(p, 200, &next_shape, n) : ERR_INTERNAL_ERROR;
+}
+
+static const struct route rows[] = {
+    {.operation_id = "getAuthorizationRequest",
+     .summary = "What an assistant asks for",
+     .description =
+         "The query is that of an authorization request of OAuth 2.1, as `/oauth/authorize` gets it. `client` "
+         "is a name that the assistant has chosen itself; `host` is what can be relied on.",
+     .tag = TAG,
+     .method = HTTP_GET,
+     .path = "/v1/oauth/request",
+     .credential = CRED_WEB_SESSION,
+     .scopes = SCOPE(KEYS_WRITE),
+     .limit = LIMIT_KEY,
+     .run = RUN_READ,
+     .handler = get_request,
+     .status = 200,
+     .reply = &view_shape,
+     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION,
+     .store_error = ERR_FETCH_FAILED},
+    {.operation_id = "decideAuthorization",
+     .summary = "Allow or refuse what an assistant asks for",
+     .description = "The browser then goes to `redirect_to`. The assistant exchanges the code there for a key of these "
+                    "scopes, which `GET /v1/auth/keys` lists under its name.",
+     .tag = TAG,
+     .method = HTTP_POST,
+     .path = "/v1/oauth/decision",
+     .credential = CRED_WEB_SESSION,
+     .scopes = SCOPE(KEYS_WRITE),
+     .limit = LIMIT_KEY,
+     .body = &decision_shape,
+     .body_error = ERR_INVALID_KEY_OPTIONS,
+     .body_example = "{\"request\": \"response_type=code&client_id=...\", \"allow\": true, \"scopes\": "
+                     "[\"account:read\", \"access:read\"]}",
+     .run = RUN_WRITE,
+     .handler = post_decision,
+     .status = 200,
+     .reply = &next_shape,
+     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION | ROUTE_RECHECKS_KEY,
+     .errors = ROUTE_ERRORS(ERR_KEY_LIMIT),
+     .store_error = ERR_CREATE_FAILED},
+};
+const struct route_set consent_routes = ROUTE_SET(rows);

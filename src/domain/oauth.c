@@ -1,0 +1,301 @@
+#include "domain/oauth.h"
+
+#include <stdio.h>
+
+#include "domain/row.h"
+
+#define REFRESH    "svc_refresh_"
+#define FAMILY_LEN 21 /* base62: 125 bits, which only holders of one of its tokens know */
+#define SECRET_LEN 43
+#define PREFIX_LEN (sizeof REFRESH - 1)
+
+_Static_assert(PREFIX_LEN + FAMILY_LEN + SECRET_LEN == OAUTH_REFRESH_LEN, "a refresh token has these parts");
+
+struct hash {
+    unsigned char p[SHA256_LEN];
+};
+
+static struct hash hash_of(struct str text)
+{
+    struct hash h = {{0}};
+    crypto_sha256(text, h.p);
+    return h;
+}
+
+static struct val v_digest(const struct hash *h)
+{
+    return v_blob(h->p, sizeof h->p);
+}
+
+static bool hash_matches(struct str stored, const struct hash *h)
+{
+    return stored.n == sizeof h->p && crypto_equal(stored.p, h->p, sizeof h->p);
+}
+
+static bool resource_fits(enum oauth_resource allowed, enum oauth_resource wanted)
+{
+    return wanted == OAUTH_ANY || allowed == OAUTH_ANY || wanted == allowed;
+}
+
+/* ---- codes ---- */
+
+/* A client that has a grant gets another one in its place. */
+static enum err check_room(struct tx *tx, const struct id *account, const struct hash *client)
+{
+    enum err e;
+    {
+        CURSOR c;
+        e = db_one(tx->db, SQL_OAUTH_GRANT_OF_CLIENT,
+                   DB_ARGS(v_str(id_str(account)), v_digest(client), v_int(tx->now_us)), &c);
+    }
+    return e == ERR_NOT_FOUND ? key_check_limit(tx, account) : e;
+}
+
+enum err oauth_code_issue(struct tx *tx, const struct id *account, const struct oauth_consent *consent,
+                          char ret[static OAUTH_CODE_LEN + 1])
+{
+    char code[OAUTH_CODE_LEN + 1];
+    const struct hash client = hash_of(consent->client_id), redirect = hash_of(consent->redirect_uri);
+    crypto_base62(code, OAUTH_CODE_LEN);
+    const struct hash hash = hash_of(str_z(code));
+    enum err e = check_room(tx, account, &client);
+    if (!e)
+        e = db_exec(tx->db, SQL_OAUTH_CODE_TRIM, DB_ARGS(v_str(id_str(account)), v_int(OAUTH_CODES_MAX - 1)), NULL);
+    if (!e)
+        e = db_exec(tx->db, SQL_OAUTH_CODE_INSERT,
+                    DB_ARGS(v_digest(&hash), v_str(id_str(account)), v_digest(&client), v_digest(&redirect),
+                            v_str(consent->challenge), v_int(consent->scopes), v_int(consent->resource),
+                            v_int(tx->now_us + OAUTH_CODE_TTL_S * US_PER_S)),
+                    NULL);
+    if (!e)
+        memcpy(ret, code, sizeof code);
+    crypto_wipe(code, sizeof code);
+    return e;
+}
+
+/* A code's row, and whether an exchange fits to it. */
+struct code {
+    struct id account, key;
+    uint32_t scopes;
+    enum oauth_resource resource;
+    bool used, fits;
+};
+
+/* RFC 7636 section 4.6. */
+static bool verifies(struct tx *tx, struct str verifier, struct str challenge)
+{
+    const struct hash h = hash_of(verifier);
+    const struct str given = base64url_encode(tx->arena, str_n((const char *)h.p, sizeof h.p));
+    return given.n == challenge.n && crypto_equal(given.p, challenge.p, given.n);
+}
+
+static enum err code_read(struct tx *tx, const struct hash *hash, struct str client_id, const struct oauth_exchange *x,
+                          struct code *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_OAUTH_CODE_GET, DB_ARGS(v_digest(hash)), &c);
+    if (e)
+        return e;
+    const struct hash client = hash_of(client_id), redirect = hash_of(x->redirect_uri);
+    *ret = (struct code){
+        .account = col_id(&c, COL_OAUTH_CODE_GET_ACCOUNT_ID),
+        .key = col_id(&c, COL_OAUTH_CODE_GET_KEY_ID),
+        .scopes = (uint32_t)col_int(&c, COL_OAUTH_CODE_GET_SCOPES),
+        .resource = (enum oauth_resource)col_int(&c, COL_OAUTH_CODE_GET_RESOURCE),
+        .used = col_int(&c, COL_OAUTH_CODE_GET_USED),
+    };
+    ret->fits = col_int(&c, COL_OAUTH_CODE_GET_EXPIRES_AT) > tx->now_us &&
+                hash_matches(col_blob(&c, COL_OAUTH_CODE_GET_CLIENT), &client) &&
+                (!x->redirect_uri.p || hash_matches(col_blob(&c, COL_OAUTH_CODE_GET_REDIRECT), &redirect)) &&
+                resource_fits(ret->resource, x->resource) &&
+                verifies(tx, x->verifier, col_str(&c, COL_OAUTH_CODE_GET_CHALLENGE));
+    return ERR_NONE;
+}
+
+static enum err code_use(struct tx *tx, const struct hash *hash, const struct id *key)
+{
+    return db_exec(tx->db, SQL_OAUTH_CODE_USE, DB_ARGS(v_digest(hash), v_str(id_str(key))), NULL);
+}
+
+/* Ends a grant. That is no error if it has ended. */
+static enum err end_grant(struct tx *tx, const struct id *account, const struct id *key)
+{
+    enum err e = key_revoke(tx, account, key);
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+/* ---- tokens ---- */
+
+static struct hash family_of(struct str token)
+{
+    return hash_of(str_n(token.p, PREFIX_LEN + FAMILY_LEN));
+}
+
+static bool is_refresh_token(struct str token)
+{
+    return token.n == OAUTH_REFRESH_LEN && str_starts(token, STR(REFRESH));
+}
+
+/* Writes the part that changes. */
+static struct hash refresh_secret(struct oauth_tokens *t)
+{
+    crypto_base62(t->refresh + PREFIX_LEN + FAMILY_LEN, SECRET_LEN);
+    return hash_of(str_z(t->refresh));
+}
+
+static enum err end_earlier(struct tx *tx, const struct id *account, const struct hash *client)
+{
+    const struct val owner = v_str(id_str(account));
+    db_notify(tx->db, TOPIC_KEYS);
+    enum err e = db_exec(tx->db, SQL_OAUTH_GRANT_REPLACE, DB_ARGS(owner, v_digest(client), v_int(tx->now_us)), NULL);
+    return e ? e : db_exec(tx->db, SQL_OAUTH_GRANT_SWEEP, DB_ARGS(owner, v_int(tx->now_us)), NULL);
+}
+
+static enum err grant_add(struct tx *tx, const struct code *code, const struct hash *client, struct oauth_tokens *t)
+{
+    memcpy(t->refresh, REFRESH, PREFIX_LEN);
+    crypto_base62(t->refresh + PREFIX_LEN, FAMILY_LEN);
+    const struct hash token = refresh_secret(t), family = family_of(str_z(t->refresh));
+    return db_exec(tx->db, SQL_OAUTH_GRANT_INSERT,
+                   DB_ARGS(v_str(id_str(&code->account)), v_str(id_str(&t->access.id)), v_digest(&family),
+                           v_digest(&token), v_digest(client), v_int(code->scopes), v_int(code->resource),
+                           v_int(tx->now_us), v_int(tx->now_us + OAUTH_GRANT_TTL_S * US_PER_S)),
+                   NULL);
+}
+
+static enum err grant_issue(struct tx *tx, const struct code *code, const struct oauth_client *client,
+                            struct oauth_tokens *t)
+{
+    const struct key_options key = {.kind = KEY_AGENT,
+                                    .account_id = code->account,
+                                    .name = client->name,
+                                    .scopes = code->scopes,
+                                    .ttl_s = OAUTH_ACCESS_TTL_S};
+    const struct hash id = hash_of(client->id);
+    enum err e = end_earlier(tx, &code->account, &id);
+    if (!e)
+        e = key_issue(tx, &key, &t->access);
+    return e ? e : grant_add(tx, code, &id, t);
+}
+
+enum err oauth_code_exchange(struct tx *tx, const struct oauth_client *client, const struct oauth_exchange *x,
+                             struct oauth_tokens *ret)
+{
+    const struct hash hash = hash_of(x->code);
+    struct oauth_tokens t = {.refresh = ""};
+    struct code code;
+    enum err e = code_read(tx, &hash, client->id, x, &code);
+    if (e)
+        return e;
+    if (code.used || !code.fits) {
+        e = id_given(&code.key) ? end_grant(tx, &code.account, &code.key) : ERR_NONE;
+        if (!e)
+            e = code_use(tx, &hash, &code.key);
+        return e ? e : ERR_NOT_FOUND;
+    }
+    e = grant_issue(tx, &code, client, &t);
+    if (!e)
+        e = code_use(tx, &hash, &t.access.id);
+    if (!e)
+        *ret = t;
+    crypto_wipe(&t, sizeof t);
+    return e;
+}
+
+/* The grant of a token. */
+struct found {
+    struct id account, key;
+    uint32_t scopes;
+    enum oauth_resource resource;
+    bool newest, of_client;
+};
+
+static enum err find_by_refresh(struct tx *tx, struct str client_id, struct str token, struct found *ret)
+{
+    const struct hash hash = hash_of(token), client = hash_of(client_id);
+    if (!is_refresh_token(token))
+        return ERR_NOT_FOUND;
+    const struct hash family = family_of(token);
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_OAUTH_GRANT_FIND, DB_ARGS(v_digest(&family), v_int(tx->now_us)), &c);
+    if (e)
+        return e;
+    *ret = (struct found){
+        .account = col_id(&c, COL_OAUTH_GRANT_FIND_ACCOUNT_ID),
+        .key = col_id(&c, COL_OAUTH_GRANT_FIND_KEY_ID),
+        .scopes = (uint32_t)col_int(&c, COL_OAUTH_GRANT_FIND_SCOPES),
+        .resource = (enum oauth_resource)col_int(&c, COL_OAUTH_GRANT_FIND_RESOURCE),
+        .newest = hash_matches(col_blob(&c, COL_OAUTH_GRANT_FIND_TOKEN), &hash),
+        .of_client = hash_matches(col_blob(&c, COL_OAUTH_GRANT_FIND_CLIENT), &client),
+    };
+    return ERR_NONE;
+}
+
+static enum err find_by_access(struct tx *tx, struct str client_id, struct str token, struct found *ret)
+{
+    const struct hash client = hash_of(client_id);
+    unsigned char hash[SHA256_LEN];
+    key_hash(token, hash);
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_OAUTH_GRANT_OF_KEY, DB_ARGS(v_blob(hash, sizeof hash)), &c);
+    if (e)
+        return e;
+    *ret = (struct found){
+        .account = col_id(&c, COL_OAUTH_GRANT_OF_KEY_ACCOUNT_ID),
+        .key = col_id(&c, COL_OAUTH_GRANT_OF_KEY_KEY_ID),
+        .of_client = hash_matches(col_blob(&c, COL_OAUTH_GRANT_OF_KEY_CLIENT), &client),
+    };
+    return ERR_NONE;
+}
+
+static enum err grant_renew(struct tx *tx, const struct found *g, struct str token, uint32_t scopes,
+                            struct oauth_tokens *t)
+{
+    memcpy(t->refresh, token.p, PREFIX_LEN + FAMILY_LEN);
+    const struct hash hash = refresh_secret(t);
+    enum err e = key_renew(tx, &g->account, &g->key, scopes ? scopes : g->scopes, OAUTH_ACCESS_TTL_S, &t->access);
+    if (e)
+        return e;
+    return db_exec(tx->db, SQL_OAUTH_GRANT_RENEW,
+                   DB_ARGS(v_str(id_str(&g->account)), v_str(id_str(&g->key)), v_digest(&hash),
+                           v_int(tx->now_us + OAUTH_GRANT_TTL_S * US_PER_S)),
+                   NULL);
+}
+
+enum err oauth_refresh(struct tx *tx, struct str client_id, struct str token, uint32_t scopes,
+                       enum oauth_resource resource, struct oauth_tokens *ret)
+{
+    struct oauth_tokens t = {.refresh = ""};
+    struct found g;
+    enum err e = find_by_refresh(tx, client_id, token, &g);
+    if (e)
+        return e;
+    if (!g.newest) {
+        e = end_grant(tx, &g.account, &g.key);
+        return e ? e : ERR_NOT_FOUND;
+    }
+    if (!g.of_client || !resource_fits(g.resource, resource))
+        return ERR_NOT_FOUND;
+    if (scopes & ~g.scopes)
+        return ERR_INSUFFICIENT_SCOPE;
+    e = grant_renew(tx, &g, token, scopes, &t);
+    if (!e)
+        *ret = t;
+    crypto_wipe(&t, sizeof t);
+    return e;
+}
+
+enum err oauth_revoke(struct tx *tx, struct str client_id, struct str token)
+{
+    struct found g;
+    enum err e =
+        is_refresh_token(token) ? find_by_refresh(tx, client_id, token, &g) : find_by_access(tx, client_id, token, &g);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    return g.of_client ? end_grant(tx, &g.account, &g.key) : ERR_NOT_FOUND;
+}
+
+enum err oauth_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
+{
+    return db_exec(tx->db, SQL_OAUTH_CODE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+}

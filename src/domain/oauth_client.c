@@ -1,0 +1,159 @@
+#include "domain/oauth_client.h"
+
+#include <glib.h>
+
+#include "base/crypto.h"
+#include "base/id.h"
+
+#define MAC_PURPOSE "oauth_client"
+#define MAC_LEN     16
+#define HTTPS       STR("https://")
+#define HTTP        STR("http://")
+
+bool oauth_name_is_allowed(struct str name)
+{
+    if (!name.n || !g_utf8_validate(name.p, (gssize)name.n, NULL))
+        return false;
+    glong length = 0;
+    for (const char *at = name.p; at < name.p + name.n; at = g_utf8_next_char(at), length++)
+        switch (g_unichar_type(g_utf8_get_char(at))) {
+        case G_UNICODE_CONTROL:
+        case G_UNICODE_FORMAT:
+        case G_UNICODE_UNASSIGNED:
+        case G_UNICODE_PRIVATE_USE:
+        case G_UNICODE_LINE_SEPARATOR:
+        case G_UNICODE_PARAGRAPH_SEPARATOR:
+            return false;
+        default:
+            break;
+        }
+    return length <= OAUTH_NAME_MAX;
+}
+
+/* ---- redirect URIs ---- */
+
+/* Browsers and RFC 3986 agree on the meaning of a URI only without these. */
+static bool has_plain_characters(struct str uri)
+{
+    for (size_t i = 0; i < uri.n; i++)
+        if (uri.p[i] <= ' ' || uri.p[i] > '~' || strchr("\"<>\\^`{|}#", uri.p[i]))
+            return false;
+    return true;
+}
+
+static bool is_loopback_host(const char *host)
+{
+    return strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0 || strcmp(host, "localhost") == 0;
+}
+
+/* Parses an allowed URI; NULL for another one. */
+static GUri *redirect_parse(struct str uri)
+{
+    if (!uri.n || uri.n > OAUTH_URI_MAX || !has_plain_characters(uri))
+        return NULL;
+    char text[OAUTH_URI_MAX + 1];
+    memcpy(text, uri.p, uri.n);
+    text[uri.n] = '\0';
+    GUri *u = g_uri_parse(text, G_URI_FLAGS_ENCODED, NULL);
+    const char *host = u ? g_uri_get_host(u) : NULL;
+    const bool https = str_starts(uri, HTTPS), http = str_starts(uri, HTTP);
+    if (host && *host && !g_uri_get_userinfo(u) && g_uri_get_port(u) != 0 &&
+        (https || (http && is_loopback_host(host))))
+        return u;
+    if (u)
+        g_uri_unref(u);
+    return NULL;
+}
+
+bool oauth_redirect_is_allowed(struct str uri)
+{
+    GUri *u = redirect_parse(uri);
+    if (u)
+        g_uri_unref(u);
+    return u;
+}
+
+struct str oauth_redirect_host(struct arena *a, struct str uri)
+{
+    GUri *u = redirect_parse(uri);
+    if (!u)
+        return STR("");
+    const int port = g_uri_get_port(u);
+    const bool shown = port > 0 && port != 443 && str_starts(uri, HTTPS);
+    const struct str host =
+        shown ? arena_printf(a, "%s:%d", g_uri_get_host(u), port) : arena_str(a, str_z(g_uri_get_host(u)));
+    g_uri_unref(u);
+    return host;
+}
+
+bool oauth_redirect_is_loopback(struct str uri)
+{
+    return str_starts(uri, HTTP);
+}
+
+/* Divides an allowed URI of a loopback address at its port: *ret_rest is the part behind it. */
+static struct str before_port(struct str uri, struct str *ret_rest)
+{
+    const struct str rest = str_from(uri, HTTP.n);
+    size_t host = strcspn(rest.p, "/?:\n");
+    if (rest.n && rest.p[0] == '[')
+        host = (size_t)(strchr(rest.p, ']') + 1 - rest.p);
+    const size_t port = host < rest.n && rest.p[host] == ':' ? 1 + strspn(rest.p + host + 1, "0123456789") : 0;
+    *ret_rest = str_from(rest, host + port);
+    return str_n(uri.p, HTTP.n + host);
+}
+
+static bool redirect_matches(struct arena *a, struct str registered, struct str uri)
+{
+    if (str_eq(registered, uri))
+        return true;
+    if (!oauth_redirect_is_loopback(registered) || !oauth_redirect_is_loopback(uri))
+        return false;
+    struct str rest, other;
+    const struct str host = before_port(arena_str(a, registered), &rest);
+    return str_eq(host, before_port(arena_str(a, uri), &other)) && str_eq(rest, other);
+}
+
+bool oauth_client_has_redirect(const struct oauth_client *c, struct str uri)
+{
+    char memory[4 * OAUTH_URI_MAX];
+    struct arena arena;
+    bool has = false;
+    if (!oauth_redirect_is_allowed(uri))
+        return false;
+    arena_init(&arena, memory, sizeof memory);
+    for (struct str rest = c->redirects; !has && rest.p;)
+        has = redirect_matches(&arena, str_cut(rest, '\n', &rest), uri);
+    arena_done(&arena);
+    return has;
+}
+
+/* ---- IDs ---- */
+
+/* The registration's own ID makes two of the same content different. */
+struct str oauth_client_register(struct arena *a, int64_t now_us, struct str name, struct str redirects)
+{
+    if (name.n + redirects.n > OAUTH_REGISTRY_MAX)
+        return STR_NONE;
+    const struct id id = id_new(now_us);
+    const struct str content = arena_printf(a, "%s\n%.*s\n%.*s", id.text, STR_ARG(name), STR_ARG(redirects));
+    unsigned char mac[SHA256_LEN];
+    crypto_derived_mac(MAC_PURPOSE, content, mac);
+    const struct str text = base64url_encode(a, content), proof = base64url_encode(a, str_n((char *)mac, MAC_LEN));
+    return arena_printf(a, "%.*s.%.*s", STR_ARG(text), STR_ARG(proof));
+}
+
+bool oauth_client_read(struct arena *a, struct str id, struct oauth_client *ret)
+{
+    struct str proof, content, mac, rest;
+    if (id.n > OAUTH_CLIENT_ID_MAX)
+        return false;
+    const struct str text = str_cut(id, '.', &proof);
+    if (!proof.p || !base64url_decode(a, text, &content) || !base64url_decode(a, proof, &mac) || mac.n != MAC_LEN ||
+        !crypto_is_derived_mac(MAC_PURPOSE, content, (const unsigned char *)mac.p, mac.n))
+        return false;
+    str_cut(content, '\n', &rest);
+    ret->id = arena_str(a, id);
+    ret->name = arena_str(a, str_cut(rest, '\n', &ret->redirects));
+    return true;
+}

@@ -1,0 +1,37 @@
+/* Clients of OAuth that register themselves (RFC 7591), and their redirect URIs (RFC 8252, RFC 9700 section 2.1).
+ *
+ * A registration is not stored: the ID of a client contains what it has registered, and a MAC with a key derived from
+ * the master key (RFC 7591 appendix A.5.2). So any number of registrations costs nothing, and none has to be deleted. A
+ * client has no secret. */
+#pragma once
+#include "base/arena.h"
+
+#define OAUTH_NAME_MAX      80  /* characters of a client's name */
+#define OAUTH_URI_MAX       500 /* bytes of a redirect URI */
+#define OAUTH_REDIRECTS_MAX 10
+#define OAUTH_REGISTRY_MAX  1400 /* bytes of a name and its URIs */
+#define OAUTH_CLIENT_ID_MAX 2048
+
+struct oauth_client {
+    struct str id;        /* as the client sends it; in the arena, like the next */
+    struct str name;      /* that the client has chosen: not to be trusted, but without control and format characters */
+    struct str redirects; /* its URIs, separated by line feeds */
+};
+
+/* True for a text that can be a name: 1 to OAUTH_NAME_MAX characters, none of them control or format characters. */
+bool oauth_name_is_allowed(struct str name);
+/* True for https:// with a host, or http:// with 127.0.0.1, [::1] or localhost; without user and fragment. */
+bool oauth_redirect_is_allowed(struct str uri);
+/* The host of an allowed URI, with its port if that is one of https other than 443; in the arena. */
+struct str oauth_redirect_host(struct arena *a, struct str uri);
+/* Whether an allowed URI leads to a program on the device of the browser. */
+bool oauth_redirect_is_loopback(struct str uri);
+
+/* The ID of a client with an allowed name and allowed URIs (separated by line feeds), in the arena. STR_NONE if they
+ * are longer than OAUTH_REGISTRY_MAX. */
+struct str oauth_client_register(struct arena *a, int64_t now_us, struct str name, struct str redirects);
+/* False for an ID that this service has not given. */
+bool oauth_client_read(struct arena *a, struct str id, struct oauth_client *ret);
+/* Whether the client has registered the URI: exactly, except for the port of a loopback address (RFC 8252 section
+ * 7.3). */
+bool oauth_client_has_redirect(const struct oauth_client *c, struct str uri);

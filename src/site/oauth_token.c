@@ -1,0 +1,115 @@
+#include "api/gate.h"
+#include "api/oauth_request.h"
+#include "api/scopes.h"
+#include "base/form.h"
+#include "site/oauth.h"
+#include "site/oauth_error.h"
+
+#define FIELDS_MAX 32
+
+struct tokens {
+    struct val access_token, token_type, expires_in, refresh_token, scope;
+};
+static const struct field token_fields[] = {
+    FIELD(struct tokens, access_token, T_STRING, .flags = F_REQUIRED | F_SECRET),
+    FIELD(struct tokens, token_type, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct tokens, expires_in, T_INT, .flags = F_REQUIRED),
+    FIELD(struct tokens, refresh_token, T_STRING, .flags = F_REQUIRED | F_SECRET),
+    FIELD(struct tokens, scope, T_STRING, .flags = F_REQUIRED),
+};
+static const struct shape token_shape = SHAPE(struct tokens, "OAuthTokens", token_fields);
+
+/* The fields of a request that identifies its client. */
+static bool read_form(struct request *q, struct form *ret)
+{
+    return gate_has_media(q, FORM_MEDIA) && form_read(q->http->body, FIELDS_MAX, q->tx.arena, ret) &&
+           form_value(ret, "client_id").n;
+}
+
+static enum err reply_tokens(struct request *q, struct reply *p, struct oauth_tokens *t)
+{
+    struct tokens *r = arena_new(q->tx.arena, struct tokens);
+    r->access_token = v_str(arena_str(q->tx.arena, str_z(t->access.text)));
+    r->token_type = v_str(STR("Bearer"));
+    r->expires_in = v_int(OAUTH_ACCESS_TTL_S);
+    r->refresh_token = v_str(arena_str(q->tx.arena, str_z(t->refresh)));
+    r->scope = v_str(scope_words(q->tx.arena, t->access.scopes));
+    crypto_wipe(t, sizeof *t);
+    return reply_ok(p, 200, &token_shape, r);
+}
+
+/* The errors of the rules, in the words of RFC 6749 section 5.2. */
+static enum err reply_result(struct request *q, struct reply *p, enum err e, struct oauth_tokens *t)
+{
+    switch (e) {
+    case ERR_NONE:
+        return reply_tokens(q, p, t);
+    case ERR_NOT_FOUND:
+        return oauth_refuse(q, p, "invalid_grant", "unknown, expired, used, or not for this client and its parameters");
+    case ERR_INSUFFICIENT_SCOPE:
+        return oauth_refuse(q, p, "invalid_scope", "the resident has not allowed that");
+    case ERR_KEY_LIMIT:
+        return oauth_refuse(q, p, "invalid_grant", "the resident has too many assistants and keys");
+    default:
+        return e;
+    }
+}
+
+static enum err exchange_code(struct request *q, struct reply *p, const struct form *f, enum oauth_resource resource)
+{
+    const struct oauth_exchange x = {.code = form_value(f, "code"),
+                                     .verifier = form_value(f, "code_verifier"),
+                                     .redirect_uri = form_value(f, "redirect_uri"),
+                                     .resource = resource};
+    struct oauth_client client;
+    struct oauth_tokens t;
+    if (!x.code.n || !x.verifier.n)
+        return oauth_refuse(q, p, "invalid_request", "code and code_verifier are required");
+    if (!oauth_client_read(q->tx.arena, form_value(f, "client_id"), &client))
+        return oauth_refuse(q, p, "invalid_client", "register again");
+    enum err e = oauth_code_exchange(&q->tx, &client, &x, &t);
+    return reply_result(q, p, e, &t);
+}
+
+/* The client is compared with that of the grant, so a registration from before a change of the master key will do. */
+static enum err refresh(struct request *q, struct reply *p, const struct form *f, enum oauth_resource resource)
+{
+    const struct str scope = form_value(f, "scope"), token = form_value(f, "refresh_token");
+    const uint32_t scopes = scope.n ? key_scopes_named(scope) : 0;
+    struct oauth_tokens t;
+    if (!token.n)
+        return oauth_refuse(q, p, "invalid_request", "refresh_token is required");
+    if (scope.n && !scopes)
+        return oauth_refuse(q, p, "invalid_scope", "scope is not known");
+    enum err e = oauth_refresh(&q->tx, form_value(f, "client_id"), token, scopes, resource, &t);
+    return reply_result(q, p, e, &t);
+}
+
+enum err oauth_token(struct request *q, struct reply *p)
+{
+    struct form f;
+    enum oauth_resource resource;
+    if (!read_form(q, &f))
+        return oauth_refuse(q, p, "invalid_request", "the body must be a form with client_id");
+    const struct str type = form_value(&f, "grant_type");
+    if (!oauth_resource_of(q, form_value(&f, "resource"), &resource))
+        return oauth_refuse(q, p, "invalid_target", "resource is not of this service");
+    if (str_eq(type, STR("authorization_code")))
+        return exchange_code(q, p, &f, resource);
+    if (str_eq(type, STR("refresh_token")))
+        return refresh(q, p, &f, resource);
+    return type.n ? oauth_refuse(q, p, "unsupported_grant_type", NULL)
+                  : oauth_refuse(q, p, "invalid_request", "grant_type is required, once");
+}
+
+enum err oauth_revocation(struct request *q, struct reply *p)
+{
+    struct form f;
+    if (!read_form(q, &f) || !form_value(&f, "token").n)
+        return oauth_refuse(q, p, "invalid_request", "the body must be a form with client_id and token");
+    enum err e = oauth_revoke(&q->tx, form_value(&f, "client_id"), form_value(&f, "token"));
+    if (e == ERR_NOT_FOUND)
+        return oauth_refuse(q, p, "invalid_client", "the token belongs to another client");
+    p->status = 200;
+    return e;
+}

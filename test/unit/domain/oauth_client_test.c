@@ -1,0 +1,182 @@
+/* Registered clients and their redirect URIs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/crypto.h"
+#include "domain/oauth_client.h"
+
+#define NOW 1795167000000000LL
+
+static void allowed_redirects_are_https_or_lead_to_this_device(void **state)
+{
+    static const struct {
+        const char *uri;
+        bool allowed;
+        const char *host;
+    } cases[] = {
+        {"https://assistant.example/callback", true, "assistant.example"},
+        {"https://assistant.example/callback?kind=a&b", true, "assistant.example"},
+        {"https://assistant.example:8443/x", true, "assistant.example:8443"},
+        {"https://assistant.example:443/x", true, "assistant.example"},
+        {"http://127.0.0.1/callback", true, "127.0.0.1"},
+        {"http://127.0.0.1:33418", true, "127.0.0.1"},
+        {"http://[::1]:5000/callback", true, "::1"},
+        {"http://localhost/", true, "localhost"},
+        {"https://xn--bcher-kva.example/", true, "xn--bcher-kva.example"},
+        {"https://b\xc3\xbc"
+         "cher.example/",
+         false, NULL},
+        {"http://assistant.example/callback", false, NULL},
+        {"http://127.0.0.1.assistant.example/", false, NULL},
+        {"http://localhost.example/", false, NULL},
+        {"http://127.0.0.1@assistant.example/", false, NULL},
+        {"https://user@assistant.example/", false, NULL},
+        {"https://good.example\\@assistant.example/", false, NULL},
+        {"https://assistant.example/#fragment", false, NULL},
+        {"https://assistant.example/#", false, NULL},
+        {"https://assistant.example/a b", false, NULL},
+        {"https://assistant.example/a\nb", false, NULL},
+        {"https://", false, NULL},
+        {"https:///callback", false, NULL},
+        {"https://assistant.example:0/", false, NULL},
+        {"https://assistant.example:99999/", false, NULL},
+        {"https://*.example/", true, "*.example"}, /* no wildcard: a host of that name, which does not exist */
+        {"HTTPS://assistant.example/", false, NULL},
+        {"javascript:alert(1)", false, NULL},
+        {"data:text/html,x", false, NULL},
+        {"com.example.app:/callback", false, NULL},
+        {"//assistant.example/", false, NULL},
+        {"/callback", false, NULL},
+        {"", false, NULL},
+    };
+    (void)state;
+    struct arena a;
+    arena_init(&a, NULL, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct str uri = str_z(cases[i].uri);
+        if (oauth_redirect_is_allowed(uri) != cases[i].allowed)
+            fail_msg("%s", cases[i].uri);
+        if (cases[i].allowed)
+            assert_string_equal(oauth_redirect_host(&a, uri).p, cases[i].host);
+    }
+    arena_done(&a);
+}
+
+static struct oauth_client client(struct arena *a, const char *redirects)
+{
+    struct oauth_client c;
+    const struct str id = oauth_client_register(a, NOW, STR("Assistant"), str_z(redirects));
+    assert_true(oauth_client_read(a, id, &c));
+    return c;
+}
+
+static void a_redirect_matches_exactly_except_for_the_port_of_this_device(void **state)
+{
+    static const struct {
+        const char *registered, *uri;
+        bool matches;
+    } cases[] = {
+        {"https://a.example/cb", "https://a.example/cb", true},
+        {"https://a.example/cb\nhttps://b.example/cb", "https://b.example/cb", true},
+        {"https://a.example/cb", "https://a.example/cb/", false},
+        {"https://a.example/cb", "https://a.example/cb?x=1", false},
+        {"https://a.example/cb", "https://a.example/cb/../evil", false},
+        {"https://a.example/cb", "https://A.example/cb", false},
+        {"https://a.example/cb", "https://a.example:443/cb", false},
+        {"https://a.example/cb", "https://a.example.evil.example/cb", false},
+        {"https://a.example/cb", "http://a.example/cb", false},
+        {"https://a.example/cb\nhttps://b.example/cb", "https://a.example/cb\nhttps://b.example/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:54321/cb", true},
+        {"http://127.0.0.1:1/cb", "http://127.0.0.1:54321/cb", true},
+        {"http://127.0.0.1:1/cb", "http://127.0.0.1/cb", true},
+        {"http://[::1]/cb", "http://[::1]:54321/cb", true},
+        {"http://localhost:1/", "http://localhost:2/", true},
+        {"http://localhost", "http://localhost:2", true},
+        {"http://127.0.0.1/cb", "http://localhost:54321/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:54321/other", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:99999/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:1@evil.example/cb", false},
+        {"http://127.0.0.1/cb", "https://127.0.0.1/cb", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a;
+        arena_init(&a, NULL, 0);
+        const struct oauth_client c = client(&a, cases[i].registered);
+        if (oauth_client_has_redirect(&c, str_z(cases[i].uri)) != cases[i].matches)
+            fail_msg("%s at %s", cases[i].uri, cases[i].registered);
+        arena_done(&a);
+    }
+}
+
+static void names_are_visible_text(void **state)
+{
+    (void)state;
+    char longest[OAUTH_NAME_MAX + 2];
+    memset(longest, 'x', sizeof longest);
+    assert_true(oauth_name_is_allowed(STR("Assistant <b>\"1\"</b>")));
+    assert_true(oauth_name_is_allowed(STR("\xc3\x81ssistant \xf0\x9f\x9a\xaa")));
+    assert_true(oauth_name_is_allowed(str_n(longest, OAUTH_NAME_MAX)));
+    assert_false(oauth_name_is_allowed(str_n(longest, OAUTH_NAME_MAX + 1)));
+    assert_false(oauth_name_is_allowed(STR("")));
+    assert_false(oauth_name_is_allowed(STR("a\nb")));
+    assert_false(oauth_name_is_allowed(STR("a\x7f")));
+    assert_false(oauth_name_is_allowed(STR("evil \xe2\x80\xaegnp.exe"))); /* right-to-left override */
+    assert_false(oauth_name_is_allowed(STR("a\xe2\x80\x8b")));            /* zero-width space */
+    assert_false(oauth_name_is_allowed(STR("\xff")));
+}
+
+static void only_an_id_that_this_service_gave_is_read(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct oauth_client c;
+    arena_init(&a, NULL, 0);
+    const struct str id = oauth_client_register(&a, NOW, STR("Assistant"), STR("https://a.example/cb"));
+    const struct str again = oauth_client_register(&a, NOW, STR("Assistant"), STR("https://a.example/cb"));
+    assert_false(str_eq(id, again));
+    assert_true(oauth_client_read(&a, id, &c));
+    assert_true(str_eq(c.name, STR("Assistant")) && str_eq(c.redirects, STR("https://a.example/cb")));
+    assert_true(str_eq(c.id, id));
+    for (size_t i = 0; i < id.n; i++) {
+        struct str changed = arena_str(&a, id);
+        ((char *)changed.p)[i] = changed.p[i] == 'A' ? 'Q' : 'A';
+        if (oauth_client_read(&a, changed, &c))
+            assert_true(i == id.n - 1); /* bits of the last character that stand for nothing */
+    }
+    assert_false(oauth_client_read(&a, STR_NONE, &c));
+    assert_false(oauth_client_read(&a, STR("."), &c));
+    assert_false(oauth_client_read(&a, str_n(id.p, id.n - 1), &c));
+    arena_done(&a);
+}
+
+static void a_registration_that_is_too_long_gets_no_id(void **state)
+{
+    (void)state;
+    struct arena a;
+    char uris[OAUTH_REGISTRY_MAX + 1];
+    memset(uris, 'x', sizeof uris);
+    arena_init(&a, NULL, 0);
+    const struct str longest = oauth_client_register(&a, NOW, STR("A"), str_n(uris, OAUTH_REGISTRY_MAX - 1));
+    assert_true(longest.p && longest.n <= OAUTH_CLIENT_ID_MAX);
+    assert_null(oauth_client_register(&a, NOW, STR("AB"), str_n(uris, OAUTH_REGISTRY_MAX - 1)).p);
+    arena_done(&a);
+}
+
+int main(void)
+{
+    static const unsigned char master[SHA256_LEN] = "a key for tests";
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allowed_redirects_are_https_or_lead_to_this_device),
+        cmocka_unit_test(a_redirect_matches_exactly_except_for_the_port_of_this_device),
+        cmocka_unit_test(names_are_visible_text),
+        cmocka_unit_test(only_an_id_that_this_service_gave_is_read),
+        cmocka_unit_test(a_registration_that_is_too_long_gets_no_id),
+    };
+    crypto_set_master(master, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
