@@ -98,6 +98,15 @@ static bool read_envelope(struct reading *r)
 
 /* ---- the revision ---- */
 
+/* A field of the head may hold any bytes, a reply only text. */
+static bool is_printable(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] < 0x20 || s.p[i] > 0x7e)
+            return false;
+    return true;
+}
+
 static bool refuse_revision(struct reading *r, struct str requested)
 {
     struct buf data = BUF(HTTP_MAX_BODY * 8);
@@ -105,7 +114,7 @@ static bool refuse_revision(struct reading *r, struct str requested)
     for (size_t i = 0; older_revisions[i]; i++)
         buf_printf(&data, ",\"%s\"", older_revisions[i]);
     buf_lit(&data, "],\"requested\":");
-    json_put_str(&data, requested);
+    json_put_str(&data, is_printable(requested) ? requested : STR(""));
     buf_lit(&data, "}");
     fail(r, 400, MCP_UNSUPPORTED_VERSION, STR("Unsupported protocol version"));
     r->fault->data = data.full ? STR_NONE : arena_str(r->arena, buf_view(&data));

@@ -12,6 +12,7 @@ struct argument {
 struct prompt {
     const char *name;
     const char *title;
+    const char *doc;
     const char *text; /* {NAME} is the argument */
     struct argument arguments[ARGUMENTS_MAX];
 };
@@ -21,6 +22,7 @@ struct prompt {
 static const struct prompt prompts[] = {
     {"let_in_weekly",
      "Let somebody in every week",
+     "A weekly window, without a code: for a cleaner, a dog walker, a nurse.",
      "Let {who} in every {days} from {start} to {end}. Create one routine grant with createUnlock (type routine, label "
      "{who}, days in lower case, times as HH:MM, timezone that of the building), and tell me its days and hours." AFTER,
      {{"who", "such as: the cleaner", NULL},
@@ -29,13 +31,14 @@ static const struct prompt prompts[] = {
       {"end", "11:00", NULL}}},
     {"parcel_code",
      "A code for a parcel",
+     "A code that a courier can enter once.",
      "Make a code that a courier can enter once for {what}. Create one passcode grant with createUnlock (type "
      "passcode, label {what}, remaining_uses 1, expires_in_minutes for {how_long}), and tell me the code, until when "
-     "it "
-     "is valid and what to write into the delivery instructions." AFTER,
+     "it is valid and what to write into the delivery instructions." AFTER,
      {{"what", "such as: the parcel from the bookshop", "the parcel"}, {"how_long", "such as: two days", "24 hours"}}},
     {"party",
      "Open the door for a party",
+     "The door opens for everyone for some hours.",
      "Let everybody in for {what} from {start} to {end}. Create one timer grant with createUnlock (type timer, label "
      "{what}, starts_at and ends_at as RFC 3339 times with the offset of the building's time zone), and tell me "
      "both times. The door opens for everyone in that time, without a code." AFTER,
@@ -44,6 +47,7 @@ static const struct prompt prompts[] = {
       {"end", "such as: 23:00", NULL}}},
     {"guest_code",
      "A code for a guest",
+     "A code with an end, and a link to a page that explains it to the guest.",
      "Make a code for {who} that is valid for {how_long}. Create one passcode grant with createUnlock (type passcode, "
      "label {who}), then make its page with createUnlockLink, and tell me the code, until when it is valid and the "
      "link "
@@ -51,6 +55,7 @@ static const struct prompt prompts[] = {
      {{"who", "such as: my sister", NULL}, {"how_long", "such as: the weekend", "two days"}}},
     {"who_came",
      "Who came to the door",
+     "Visits and calls of a time, and what became of them.",
      "Tell me who came to the door {when}. Read listLogs (since and until), and listCalls for calls that no grant "
      "answered. Say for each when it was, whether the door was opened and by which grant. A recorded unlock is a "
      "signal "
@@ -58,6 +63,7 @@ static const struct prompt prompts[] = {
      {{"when", "such as: today, since Monday", "today"}}},
     {"revoke",
      "Let somebody in no longer",
+     "Finds the grants of a person and revokes them.",
      "{who} must not be let in any longer. Find every grant for {who} with listUnlocks (all pages), show me which ones "
      "you mean if that is not certain, and revoke each with revokeUnlock. Then tell me which grants still open the "
      "door.",
@@ -78,8 +84,8 @@ static void put_arguments(const struct prompt *p, struct buf *out)
 void mcp_put_prompts(struct buf *out)
 {
     for (size_t i = 0; i < PROMPT_COUNT; i++) {
-        buf_printf(out, "%s{\"name\":\"%s\",\"title\":\"%s\",\"arguments\":[", i ? "," : "[", prompts[i].name,
-                   prompts[i].title);
+        buf_printf(out, "%s{\"name\":\"%s\",\"title\":\"%s\",\"description\":\"%s\",\"arguments\":[", i ? "," : "[",
+                   prompts[i].name, prompts[i].title, prompts[i].doc);
         put_arguments(&prompts[i], out);
         buf_lit(out, "]}");
     }

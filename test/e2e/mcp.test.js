@@ -91,6 +91,7 @@ describe('MCP', () => {
                 const { prompts } = await assistant.listPrompts();
                 assert.deepEqual(prompts.map(({ name }) => name), ['let_in_weekly', 'parcel_code', 'party', 'guest_code', 'who_came', 'revoke']);
                 for (const prompt of prompts) {
+                    assert.ok(prompt.title && prompt.description);
                     const args = Object.fromEntries(prompt.arguments.map(({ name }) => [name, `the ${name} of "Ada"`]));
                     const { messages } = await assistant.getPrompt({ name: prompt.name, arguments: args });
                     for (const value of Object.values(args)) assert.ok(messages[0].content.text.includes(value), prompt.name);
@@ -316,6 +317,8 @@ describe('MCP', () => {
             const refused = fails(await current(helper.client, 'tools/list', {}, { meta, headers: { 'MCP-Protocol-Version': '1900-01-01' } }), 400, -32022);
             assert.deepEqual(refused.error.data, { supported: [REVISION, OLDER, '2025-06-18'], requested: '1900-01-01' });
             fails(await hand(rpc('tools/list'), { 'MCP-Protocol-Version': 'x' }), 400, -32022);
+            const bytes = fails(await hand(rpc('tools/list'), { 'MCP-Protocol-Version': '20\u00b26' }), 400, -32022);
+            assert.equal(bytes.error.data.requested, '');
         });
 
         it('wants the head to repeat the body', async () => {
