@@ -46,7 +46,7 @@ struct passage {
 enum line { LINE_READ, LINE_TOO_LONG, LINE_END };
 
 /* Reads up to the next newline, without it; the rest of a line that is too long is dropped. */
-static enum line read_message(FILE *in, struct buf *line)
+static enum line read_message_line(FILE *in, struct buf *line)
 {
     int c;
     line->n = 0;
@@ -88,7 +88,7 @@ static void add_header(struct curl_slist **list, char *line)
     free(line);
 }
 
-static bool is_plain(const char *text)
+static bool is_plain_field(const char *text)
 {
     const size_t n = strlen(text);
     for (size_t i = 0; i < n; i++)
@@ -99,7 +99,7 @@ static bool is_plain(const char *text)
 
 static void add_text(struct curl_slist **list, const char *name, const char *text)
 {
-    if (is_plain(text)) {
+    if (is_plain_field(text)) {
         add_header(list, mem_printf("%s: %s", name, text));
         return;
     }
@@ -182,7 +182,7 @@ static bool write_failure(const struct bridge *b, CURLcode e, const struct passa
 }
 
 /* The service's own reply, or its refusal of the whole request, such as 401, as an error. */
-static bool write_answer(const struct passage *x)
+static bool write_service_answer(const struct passage *x)
 {
     json_t *answer = NULL;
     if (!x->answer.n && x->status < 300)
@@ -211,7 +211,7 @@ static bool pass(struct bridge *b, struct str line)
         return write_error(NULL, -32700, "The line is not JSON.", NULL);
     struct passage x = {.message = message, .id = json_object_get(message, "id"), .answer = BUF(ANSWER_MAX)};
     const CURLcode e = send_message(b, line, &x);
-    const bool written = e ? write_failure(b, e, &x) : write_answer(&x);
+    const bool written = e ? write_failure(b, e, &x) : write_service_answer(&x);
     buf_done(&x.answer);
     json_decref(message);
     return written;
@@ -222,7 +222,7 @@ static int run_bridge(struct bridge *b)
     struct buf line = BUF(HTTP_MAX_BODY);
     enum line got;
     bool written = true;
-    while (written && (got = read_message(stdin, &line)) != LINE_END) {
+    while (written && (got = read_message_line(stdin, &line)) != LINE_END) {
         if (got == LINE_TOO_LONG)
             written = write_error(NULL, -32600, "The message is too long.", NULL);
         else if (str_trim(buf_view(&line)).n)

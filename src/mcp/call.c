@@ -21,7 +21,7 @@ struct call {
 /* ---- texts of arguments ---- */
 
 /* A string as it is, anything else as JSON. STR_NONE for null and for nothing. */
-static struct str text_of(struct call *c, const json_t *value)
+static struct str argument_text(struct call *c, const json_t *value)
 {
     if (!value || json_is_null(value))
         return STR_NONE;
@@ -36,7 +36,7 @@ static struct str text_of(struct call *c, const json_t *value)
 /* The argument's text; it is removed. */
 static struct str take(struct call *c, const char *name)
 {
-    const struct str text = text_of(c, json_object_get(c->arguments, name));
+    const struct str text = argument_text(c, json_object_get(c->arguments, name));
     json_object_del(c->arguments, name);
     return text;
 }
@@ -82,7 +82,7 @@ static void set_query(struct call *c)
 }
 
 /* In quotes, if it lacks them. */
-static struct str tag_of(struct call *c, struct str text)
+static struct str quoted_tag(struct call *c, struct str text)
 {
     return text.p && !memchr(text.p, '"', text.n) ? arena_printf(c->arena, "\"%.*s\"", STR_ARG(text)) : text;
 }
@@ -94,7 +94,7 @@ static bool is_replaced(struct str name)
 }
 
 /* The head of the message, with the arguments in place of the headers that they stand for. */
-static void set_headers(struct call *c)
+static void set_call_headers(struct call *c)
 {
     struct http_request *r = c->q->http;
     struct http_header *headers = arena_array(c->arena, struct http_header, r->header_count + HEADERS_ADDED);
@@ -104,7 +104,7 @@ static void set_headers(struct call *c)
             headers[n++] = r->headers[i];
     const struct http_header added[HEADERS_ADDED] = {
         {STR("Idempotency-Key"), c->row->idempotency == NEED_NOT ? STR_NONE : take(c, MCP_IDEMPOTENCY_KEY)},
-        {STR("If-Match"), c->row->match == MATCH_NONE ? STR_NONE : tag_of(c, take(c, MCP_IF_MATCH))},
+        {STR("If-Match"), c->row->match == MATCH_NONE ? STR_NONE : quoted_tag(c, take(c, MCP_IF_MATCH))},
         {STR("X-Service-Building-Id"), c->row->building == BUILDING_HEADER ? take(c, MCP_BUILDING_ID) : STR_NONE},
     };
     for (size_t i = 0; i < HEADERS_ADDED; i++)
@@ -184,7 +184,7 @@ static void set_stand_in(struct call *c)
 
 /* ---- the call ---- */
 
-static void set_method(struct http_request *r, enum http_method method)
+static void set_call_method(struct http_request *r, enum http_method method)
 {
     static const struct str names[] = {[HTTP_GET] = {"GET", 3},
                                        [HTTP_POST] = {"POST", 4},
@@ -203,7 +203,7 @@ bool mcp_call_make(struct request *q, const struct route *row, json_t *arguments
     set_stand_in(&c);
     set_path(&c);
     set_query(&c);
-    set_headers(&c);
+    set_call_headers(&c);
     const char *left = json_object_iter_key(json_object_iter(c.arguments));
     const bool known = row->body || !left;
     if (known)
@@ -213,7 +213,7 @@ bool mcp_call_make(struct request *q, const struct route *row, json_t *arguments
     json_decref(c.arguments);
     if (!known)
         return false;
-    set_method(q->http, row->method);
+    set_call_method(q->http, row->method);
     service_become(q, row);
     return true;
 }

@@ -49,7 +49,7 @@ static bool fail(struct reading *r, int status, enum mcp_code code, struct str w
     return false;
 }
 
-static struct str text_of(const json_t *value)
+static struct str string_of(const json_t *value)
 {
     return json_is_string(value) ? str_n(json_string_value(value), json_string_length(value)) : STR_NONE;
 }
@@ -64,7 +64,7 @@ static struct str id_text(struct arena *a, const json_t *id)
         return buf_view(&number);
     }
     struct buf text = BUF(HTTP_MAX_BODY * 8);
-    json_put_str(&text, text_of(id));
+    json_put_str(&text, string_of(id));
     const struct str copy = text.full ? STR_NONE : arena_str(a, buf_view(&text));
     buf_done(&text);
     return copy;
@@ -85,9 +85,9 @@ static bool read_envelope(struct reading *r)
         m->id = id_text(r->arena, id);
     if (id && !identified)
         return fail(r, 400, MCP_INVALID_REQUEST, STR("id must be a string or an integer."));
-    if (!str_eq(text_of(json_object_get(m->json, "jsonrpc")), STR("2.0")))
+    if (!str_eq(string_of(json_object_get(m->json, "jsonrpc")), STR("2.0")))
         return fail(r, 400, MCP_INVALID_REQUEST, STR("jsonrpc must be \"2.0\"."));
-    r->method = text_of(json_object_get(m->json, "method"));
+    r->method = string_of(json_object_get(m->json, "method"));
     if (!r->method.p)
         return fail(r, 400, MCP_INVALID_REQUEST, STR("method is missing: only requests and notifications are served."));
     m->params = json_object_get(m->json, "params");
@@ -139,7 +139,7 @@ static bool read_revision(struct reading *r)
 {
     const json_t *meta = json_object_get(r->message->params, "_meta");
     const struct str head = only_header(r, STR("MCP-Protocol-Version"));
-    const struct str body = text_of(json_object_get(meta, META "protocolVersion"));
+    const struct str body = string_of(json_object_get(meta, META "protocolVersion"));
     const struct str named = body.p ? body : head;
     const bool current = str_eq(named, STR(MCP_REVISION));
     r->era = current ? CURRENT : OLDER;
@@ -170,7 +170,7 @@ static bool repeats(struct str field, struct str value)
 
 static bool read_name(struct reading *r, const char *member)
 {
-    const struct str name = text_of(json_object_get(r->message->params, member));
+    const struct str name = string_of(json_object_get(r->message->params, member));
     r->message->name = name.p ? arena_str(r->arena, name) : STR("");
     if (r->era == CURRENT && !repeats(only_header(r, STR("Mcp-Name")), r->message->name))
         return mismatch(r, "Mcp-Name");
@@ -202,7 +202,7 @@ bool mcp_message_read(const struct http_request *http, struct arena *a, struct m
         return true;
     if (!read_revision(&r) || !read_method(&r))
         return false;
-    const int older = str_index(text_of(json_object_get(ret->params, "protocolVersion")), older_revisions);
+    const int older = str_index(string_of(json_object_get(ret->params, "protocolVersion")), older_revisions);
     ret->older = older < 0 ? NULL : older_revisions[older];
     return true;
 }

@@ -136,7 +136,7 @@ static void put_filled(const struct prompt *p, const json_t *arguments, struct b
     }
 }
 
-static void put_message(const struct prompt *p, const json_t *arguments, struct buf *out)
+static void put_prompt_message(const struct prompt *p, const json_t *arguments, struct buf *out)
 {
     struct buf text = BUF(TEXT_MAX);
     put_filled(p, arguments, &text);
@@ -154,7 +154,7 @@ bool mcp_put_prompt(struct str name, const json_t *arguments, struct buf *out, c
             continue;
         if (!is_complete(&prompts[i], arguments, ret_why))
             return false;
-        put_message(&prompts[i], arguments, out);
+        put_prompt_message(&prompts[i], arguments, out);
         return true;
     }
     *ret_why = "Unknown prompt: see prompts/list.";

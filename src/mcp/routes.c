@@ -16,23 +16,23 @@
 
 /* ---- replies ---- */
 
-static void answer(struct request *q, struct mcp_exchange *x, int status, struct buf *body)
+static void complete_reply(struct request *q, struct mcp_exchange *x, int status, struct buf *body)
 {
     x->status = status;
     x->reply = body->n ? arena_str(q->tx.arena, buf_view(body)) : STR_NONE;
     buf_done(body);
 }
 
-static void refuse(struct request *q, struct mcp_exchange *x, const struct mcp_fault *fault)
+static void refuse_message(struct request *q, struct mcp_exchange *x, const struct mcp_fault *fault)
 {
     struct buf body = BUF(REPLY_MAX);
     mcp_put_error(&body, x->id, fault);
-    answer(q, x, fault->status, &body);
+    complete_reply(q, x, fault->status, &body);
 }
 
 static void refuse_params(struct request *q, struct mcp_exchange *x, struct str why)
 {
-    refuse(q, x, &(struct mcp_fault){.status = 200, .code = MCP_INVALID_PARAMS, .message = why});
+    refuse_message(q, x, &(struct mcp_fault){.status = 200, .code = MCP_INVALID_PARAMS, .message = why});
 }
 
 static void put_instructions(struct buf *out)
@@ -52,7 +52,7 @@ static void initialize(struct request *q, struct mcp_exchange *x, const struct m
                m->older ? m->older : MCP_REVISION_OLD);
     put_instructions(&body);
     mcp_put_end(&body);
-    answer(q, x, 200, &body);
+    complete_reply(q, x, 200, &body);
 }
 
 static void discover(struct request *q, struct mcp_exchange *x)
@@ -63,14 +63,14 @@ static void discover(struct request *q, struct mcp_exchange *x)
     put_instructions(&body);
     buf_lit(&body, CONSTANTS_LAST);
     mcp_put_end(&body);
-    answer(q, x, 200, &body);
+    complete_reply(q, x, 200, &body);
 }
 
 static void answer_with(struct request *q, struct mcp_exchange *x, struct str members)
 {
     struct buf body = BUF(REPLY_MAX);
     mcp_put_result(&body, x->id, members);
-    answer(q, x, 200, &body);
+    complete_reply(q, x, 200, &body);
 }
 
 /* Clients of the older revisions want an empty result. */
@@ -78,7 +78,7 @@ static void pong(struct request *q, struct mcp_exchange *x)
 {
     struct buf body = BUF(REPLY_MAX);
     buf_printf(&body, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":{}}", STR_ARG(x->id));
-    answer(q, x, 200, &body);
+    complete_reply(q, x, 200, &body);
 }
 
 static void get_prompt(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
@@ -125,7 +125,7 @@ static void read_resource(struct request *q, struct mcp_exchange *x, const struc
     json_decref(arguments);
 }
 
-static void take_message(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
+static void take_mcp_message(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
 {
     x->method = m->method;
     switch (m->method) {
@@ -161,7 +161,7 @@ static void take_message(struct request *q, struct mcp_exchange *x, const struct
 }
 
 /* A page of another site must not use a key that its user's browser may hold. Programs send no Origin. */
-static bool is_own_origin(const struct request *q)
+static bool is_allowed_origin(const struct request *q)
 {
     size_t count;
     const struct str origin = http_header(q->http, STR("Origin"), &count);
@@ -176,21 +176,21 @@ static enum err mcp_receive(struct request *q)
     struct mcp_fault fault;
     q->message = x;
     q->challenge = oauth_challenge(q);
-    if (!is_own_origin(q))
+    if (!is_allowed_origin(q))
         return ERR_CROSS_SITE_REQUEST;
     const bool read = mcp_message_read(q->http, q->tx.arena, &m, &fault);
     x->id = m.id;
     if (read)
-        take_message(q, x, &m);
+        take_mcp_message(q, x, &m);
     else
-        refuse(q, x, &fault);
+        refuse_message(q, x, &fault);
     json_decref(m.json);
     return ERR_NONE;
 }
 
 /* ---- the row ---- */
 
-static void put_list(const struct request *q, enum mcp_method method, struct buf *out)
+static void put_listing(const struct request *q, enum mcp_method method, struct buf *out)
 {
     switch (method) {
     case MCP_TOOLS_LIST:
@@ -217,7 +217,7 @@ static enum err mcp_answer(struct request *q, struct reply *p)
         return ERR_NONE;
     struct buf body = BUF(REPLY_MAX);
     mcp_put_begin(&body, x->id);
-    put_list(q, x->method, &body);
+    put_listing(q, x->method, &body);
     buf_lit(&body, LISTS_LAST);
     mcp_put_end(&body);
     p->status = 200;

@@ -9,13 +9,13 @@ void mcp_put_name(struct mcp_members *m, const char *name)
     buf_char(m->out, ':');
 }
 
-static void put_raw(struct mcp_members *m, const char *name, const char *json)
+static void put_raw_member(struct mcp_members *m, const char *name, const char *json)
 {
     mcp_put_name(m, name);
     buf_str(m->out, str_z(json));
 }
 
-static void put_text(struct mcp_members *m, const char *name, const char *text)
+static void put_text_member(struct mcp_members *m, const char *name, const char *text)
 {
     if (text) {
         mcp_put_name(m, name);
@@ -80,23 +80,23 @@ static bool varies(const struct shape *shape, const struct field *f)
 
 /* ---- properties ---- */
 
-static void put_object(const struct shape *shape, struct mcp_members *m);
+static void put_object_schema(const struct shape *shape, struct mcp_members *m);
 
 static const char *const type_names[] = {
     [T_STRING] = "string", [T_ID] = "string",     [T_TIME] = "string",   [T_INT] = "integer",  [T_NUMBER] = "number",
     [T_BOOL] = "boolean",  [T_OBJECT] = "object", [T_STRINGS] = "array", [T_OBJECTS] = "array"};
 
-static void put_type(struct mcp_members *m, const struct field *f)
+static void put_compact_type(struct mcp_members *m, const struct field *f)
 {
     mcp_put_name(m, "type");
     buf_printf(m->out, f->flags & F_NULLABLE ? "[\"%s\",\"null\"]" : "\"%s\"", type_names[f->type]);
 }
 
-static void put_values(struct mcp_members *m, const struct shape *shape, const struct field *f)
+static void put_value_list(struct mcp_members *m, const struct shape *shape, const struct field *f)
 {
     bool any = false;
     const struct shape *table;
-    put_raw(m, "enum", "[");
+    put_raw_member(m, "enum", "[");
     for (size_t k = 0; (table = table_of(shape, k)); k++) {
         const struct field *of = field_of(table, f->name);
         /* Only constants differ between variants. */
@@ -111,12 +111,12 @@ static void put_values(struct mcp_members *m, const struct shape *shape, const s
     buf_char(m->out, ']');
 }
 
-static void put_string_rules(struct mcp_members *m, const struct shape *shape, const struct field *f)
+static void put_compact_rules(struct mcp_members *m, const struct shape *shape, const struct field *f)
 {
     if (f->values)
-        put_values(m, shape, f);
+        put_value_list(m, shape, f);
     else
-        put_text(m, "pattern", f->pattern);
+        put_text_member(m, "pattern", f->pattern);
 }
 
 static void put_range(struct mcp_members *m, const struct field *f)
@@ -132,12 +132,12 @@ static void put_range(struct mcp_members *m, const struct field *f)
 static void put_items(struct mcp_members *m, const struct shape *shape, const struct field *f)
 {
     struct mcp_members item = {.out = m->out};
-    put_raw(m, "items", "{");
+    put_raw_member(m, "items", "{");
     if (f->type == T_OBJECTS) {
-        put_object(f->sub, &item);
+        put_object_schema(f->sub, &item);
     } else {
-        put_raw(&item, "type", "\"string\"");
-        put_string_rules(&item, shape, f);
+        put_raw_member(&item, "type", "\"string\"");
+        put_compact_rules(&item, shape, f);
     }
     buf_char(m->out, '}');
 }
@@ -145,18 +145,18 @@ static void put_items(struct mcp_members *m, const struct shape *shape, const st
 static void put_input_property(const struct shape *shape, const struct field *f, struct mcp_members *m)
 {
     if (f->type == T_OBJECT && !(f->flags & F_NULLABLE) && !varies(shape, f))
-        put_object(f->sub, m);
+        put_object_schema(f->sub, m);
     else
-        put_type(m, f);
+        put_compact_type(m, f);
     if (f->type == T_STRINGS || f->type == T_OBJECTS)
         put_items(m, shape, f);
     if (f->type == T_STRING)
-        put_string_rules(m, shape, f);
+        put_compact_rules(m, shape, f);
     if (f->type == T_TIME)
-        put_raw(m, "format", "\"date-time\"");
+        put_raw_member(m, "format", "\"date-time\"");
     if (f->type == T_INT)
         put_range(m, f);
-    put_text(m, "description", f->doc);
+    put_text_member(m, "description", f->doc);
 }
 
 static void put_properties(const struct shape *shape, bool input, struct mcp_members *properties)
@@ -172,7 +172,7 @@ static void put_properties(const struct shape *shape, bool input, struct mcp_mem
             if (input)
                 put_input_property(shape, &table->fields[i], &m);
             else
-                put_type(&m, &table->fields[i]);
+                put_compact_type(&m, &table->fields[i]);
             buf_char(m.out, '}');
         }
 }
@@ -190,15 +190,15 @@ void mcp_put_required(const struct shape *shape, struct buf *out, bool *any)
 }
 
 /* Members of the schema of an object. */
-static void put_object(const struct shape *shape, struct mcp_members *m)
+static void put_object_schema(const struct shape *shape, struct mcp_members *m)
 {
     struct mcp_members properties = {.out = m->out};
     bool any = false;
-    put_raw(m, "type", "\"object\"");
-    put_raw(m, "properties", "{");
+    put_raw_member(m, "type", "\"object\"");
+    put_raw_member(m, "properties", "{");
     put_properties(shape, true, &properties);
     buf_char(m->out, '}');
-    put_raw(m, "required", "[");
+    put_raw_member(m, "required", "[");
     mcp_put_required(shape, m->out, &any);
     buf_char(m->out, ']');
 }

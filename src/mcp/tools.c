@@ -56,7 +56,7 @@ struct str mcp_parameter(const struct route *row, size_t i)
 /* ---- descriptions ---- */
 
 /* The fields of each variant that one member selects. */
-static void put_variants(const struct shape *body, struct buf *text)
+static void put_variant_lines(const struct shape *body, struct buf *text)
 {
     if (!body || !body->variants || !(body->variants[0]->fields[0].flags & F_CONST))
         return;
@@ -77,7 +77,7 @@ static void put_description(const struct route *row, struct buf *out)
     buf_printf(&text, "%s.", row->summary);
     if (row->description)
         buf_printf(&text, " %s", row->description);
-    put_variants(row->body, &text);
+    put_variant_lines(row->body, &text);
     json_put_str(out, buf_view(&text));
     buf_done(&text);
 }
