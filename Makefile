@@ -15,6 +15,7 @@ BUILD_NICE :=
 # so that a test that fails runs once more, and its first failure is reported.
 CTEST_AGAIN :=
 E2E_AGAIN :=
+CLUSTER_AGAIN :=
 # Gives the unit tests a PostgreSQL server, so that they run on both store engines.
 BOTH_ENGINES = PG_CLUSTER_FSYNC=off scripts/pg-cluster with "$$(mktemp -d -t portero-pg-XXXXXX)"
 SOURCES := $(shell find src test bench -name '*.[ch]' -not -path '*/node_modules/*' 2>/dev/null)
@@ -84,7 +85,7 @@ test-cluster: build $(NODE_MODULES) ## breaks a cluster while clients write, for
 	node test/cluster/run.js $(if $(TIMES),--times $(TIMES)) $(SCENARIOS)
 test-cluster-quick: build $(NODE_MODULES) ## the same in a few minutes
 	scripts/setup cluster
-	node test/cluster/run.js --quick $(SCENARIOS)
+	node test/cluster/run.js --quick $(CLUSTER_AGAIN) $(SCENARIOS)
 
 upgrade-package: deb ## the Debian package of an earlier commit is upgraded to this one with its data, and back
 	scripts/earlier --package

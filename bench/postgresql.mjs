@@ -9,7 +9,7 @@ import { NOW } from './seed.mjs';
 
 const ACCOUNTS = 10_000, GRANTS_EACH = 30;
 const CLIENTS = 64, WORKERS = 16;
-const ROUNDS = 5, SECONDS = 4, IDLE_S = 20;
+const ROUNDS = 5, SECONDS = 4, IDLE_S = 60, START_S = 30; // jobs of the start run before
 const programs = '/usr/lib/postgresql';
 
 function run(command, args, options = {}) {
@@ -112,7 +112,7 @@ async function measure({ data, store, cluster, dsn }) {
   writeFileSync(join(data, 'read.sql'), READ);
   writeFileSync(join(data, 'create.sql'), CREATE);
   const server = await portero(data, { free: true, env: store });
-  await new Promise((resolve) => setTimeout(resolve, 10_000));
+  await new Promise((resolve) => setTimeout(resolve, START_S * 1000));
   const count = () => Number(psql(dsn, 'SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database();'));
   const before = count();
   await new Promise((resolve) => setTimeout(resolve, IDLE_S * 1000));

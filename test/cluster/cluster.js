@@ -126,7 +126,7 @@ export class Cluster {
     async addCable() {
         this.holder = spawn('unshare', ['--net', 'sleep', 'infinity'], { stdio: 'ignore' });
         this.holder.unref();
-        process.on('exit', () => this.holder.kill('SIGKILL'));
+        process.on('exit', () => this.holder?.kill('SIGKILL'));
         const ip = (...words) => this.#must('ip', words);
         const inside = (...words) => this.#must('nsenter', ['--net', '--target', String(this.holder.pid), 'ip', ...words]);
         // The child is in its own namespace once that differs from ours.
@@ -141,9 +141,18 @@ export class Cluster {
         inside('route', 'add', 'default', 'via', CUT.outside);
         const enter = ['--net', '--target', String(this.holder.pid)];
         await this.revive(CUT.name, { CLUSTER_WRAP: `nsenter ${enter.join(' ')}` });
-        const passing = spawn('nsenter', [...enter, process.execPath, join(here, 'pass.js'), CUT.inside, String(this.port(CUT.name))], { stdio: 'inherit' });
-        passing.unref();
-        process.on('exit', () => passing.kill('SIGKILL'));
+        this.passing = spawn('nsenter', [...enter, process.execPath, join(here, 'pass.js'), CUT.inside, String(this.port(CUT.name))], { stdio: 'inherit' });
+        this.passing.unref();
+        process.on('exit', () => this.passing?.kill('SIGKILL'));
+    }
+
+    /** The node at the cable's end ends with the cluster. */
+    removeCable() {
+        if (!this.holder) return;
+        this.#must('ip', ['link', 'delete', 'cable']);
+        this.passing?.kill('SIGKILL');
+        this.holder.kill('SIGKILL');
+        this.holder = this.passing = undefined;
     }
 
     cable(state) { this.#must('ip', ['link', 'set', 'cable', state]); }

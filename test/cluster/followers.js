@@ -115,9 +115,11 @@ export class Followers {
             result.connections += one.connected;
             result.problems.push(...one.problems);
         }
-        await Promise.all(this.all.map((one) => one.stop()));
+        await this.stop();
         return result;
     }
+
+    async stop() { await Promise.all(this.all.map((one) => one.stop())); }
 
     /** Each grant that a client knows of was told once. */
     #compare(one, ids, result) {

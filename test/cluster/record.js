@@ -134,6 +134,15 @@ export class Record {
         return Number(await within(SETTLE_MS, () => this.cluster.sql(query, { quiet: true }), 500));
     }
 
+    /** Ends the clients without a comparison. */
+    async abandon() {
+        this.#running = false;
+        await Promise.all(this.loops);
+        await this.followers?.stop();
+        for (const c of this.clients) c.client.close();
+        await this.receiver.close();
+    }
+
     #created(person) { return this.clients.filter((c) => c.person === person).flatMap((c) => [...c.grants.keys()]); }
 
     async #settle(c, result) {

@@ -12,7 +12,7 @@ import { Client, ok } from './lib/client.js';
 import { Cluster } from './lib/cluster.js';
 import { Daemon, binary, cleanEnvironment, configText, root, temporaryDirectory } from './lib/daemon.js';
 import { createDatabase, sql } from './lib/store.js';
-import { signIn } from './lib/world.js';
+import { eventually, signIn } from './lib/world.js';
 
 const TIMES = Number(process.env.PORTERO_E2E_STARTS ?? 3);
 const AT_ONCE = 8;
@@ -43,26 +43,40 @@ describe('services on one database', () => {
         for (let i = 0; i < AT_ONCE; i++) mkdirSync(join(directory, String(i)));
     });
 
-    for (let time = 1; time <= TIMES; time++) {
-        it(`all start at once on an empty database, time ${time}`, async () => {
+    /** A database whose migration was ended by kill -9 once it had table `node`. */
+    async function olderDatabase() {
+        for (;;) {
             const dsn = createDatabase();
-            const services = Array.from({ length: AT_ONCE }, (_, i) => service(dsn, i));
-            try {
-                await Promise.all(services.map((one) => one.start()));
-                assert.deepEqual(versions(dsn), all);
-                const client = new Client(services[0]);
-                const { key } = await signIn(client);
-                for (const one of services) {
-                    const other = new Client(one);
-                    ok(await other.as(key).get('/v1/account'));
-                    other.close();
-                }
-                client.close();
-                for (const one of services) assert.doesNotMatch(one.stderr, / error /);
-            } finally {
-                await Promise.all(services.map((one) => one.running() && one.terminate()));
+            const { child, ended } = migrate(dsn, 0);
+            await eventually(() => child.exitCode !== null || sql({ dsn }, "SELECT to_regclass('node')").trim() === 'node', 'a part of the schema');
+            child.kill('SIGKILL');
+            await ended;
+            if (versions(dsn).length < NEWEST) return dsn;
+        }
+    }
+
+    async function startAll(dsn) {
+        const services = Array.from({ length: AT_ONCE }, (_, i) => service(dsn, i));
+        try {
+            await Promise.all(services.map((one) => one.start()));
+            assert.deepEqual(versions(dsn), all);
+            const client = new Client(services[0]);
+            const { key } = await signIn(client);
+            for (const one of services) {
+                const other = new Client(one);
+                ok(await other.as(key).get('/v1/account'));
+                other.close();
             }
-        });
+            client.close();
+            for (const one of services) assert.doesNotMatch(one.stderr, / error /);
+        } finally {
+            await Promise.all(services.map((one) => one.running() && one.terminate()));
+        }
+    }
+
+    for (let time = 1; time <= TIMES; time++) {
+        it(`all start at once on an empty database, time ${time}`, () => startAll(createDatabase()));
+        it(`all start at once on an older schema, time ${time}`, async () => startAll(await olderDatabase()));
     }
 
     for (let time = 1; time <= TIMES; time++) {
