@@ -6,6 +6,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { Daemon, portero } from './lib/daemon.js';
+import { assistant, connected, failed, post } from './lib/oauth.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
 import { challenge, freshEmail, grant, signIn } from './lib/world.js';
 
@@ -92,6 +93,18 @@ describe('the master key', () => {
         assert.match(headers['service-signature'], /^t=\d+(,v1=[0-9a-f]{64}){2}$/, 'both secrets of an endpoint sign');
         assert.match(await refusal({ master_key: old }), /sealed with another master key/);
         await restart({ master_key: fresh });
+    });
+
+    it('leaves connected assistants as they are, and others register again', async () => {
+        const old = daemon.config.secrets.master_key, fresh = hex();
+        const kept = await connected(owner.client), other = await assistant(owner.client);
+        await restart({ master_key: fresh, previous_master_key: old });
+        assert.equal(rekey().status, 0);
+        await restart({ master_key: fresh });
+        const form = { grant_type: 'refresh_token', client_id: kept.assistant.id, refresh_token: kept.tokens.refresh_token };
+        const { access_token: token } = ok(await post(owner.client, '/oauth/token', form));
+        ok(await owner.client.as(token).get('/v1/account'));
+        failed(await post(owner.client, '/oauth/token', { grant_type: 'authorization_code', client_id: other.id, code: 'x', code_verifier: 'x' }), 'invalid_client');
     });
 
     it('is a file or a variable as well, and a malformed previous one is named', async () => {
