@@ -1,5 +1,6 @@
 #include "api/constant.h"
 
+#include <brotli/encode.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <zlib.h>
@@ -7,8 +8,9 @@
 #include "base/crypto.h"
 #include "base/mem.h"
 
-#define TAG_BYTES 12
-#define GZIP      16 /* makes deflateInit2 write a gzip header, without time or name */
+#define TAG_BYTES    12
+#define BROTLI_LEVEL 5  /* higher ones take longer than a start should */
+#define GZIP         16 /* makes deflateInit2 write a gzip header, without time or name */
 
 static struct str compress_text(struct str text)
 {
@@ -28,6 +30,18 @@ static struct str compress_text(struct str text)
     return STR_NONE;
 }
 
+static struct str compress_brotli(struct str text)
+{
+    size_t n = BrotliEncoderMaxCompressedSize(text.n);
+    uint8_t *out = mem_bytes(n ? n : 1);
+    const bool done = BrotliEncoderCompress(BROTLI_LEVEL, BROTLI_DEFAULT_WINDOW, BROTLI_MODE_TEXT, text.n,
+                                            (const uint8_t *)text.p, &n, out);
+    if (done && n < text.n)
+        return str_n((const char *)mem_resize(out, n), n);
+    free(out);
+    return STR_NONE;
+}
+
 static void make_tag(struct str text, const char *coding, char ret[static HTTP_TAG_MAX])
 {
     unsigned char hash[SHA256_LEN];
@@ -40,14 +54,18 @@ static void make_tag(struct str text, const char *coding, char ret[static HTTP_T
 
 void constant_init(struct http_content *c, struct str text)
 {
-    *c = (struct http_content){.body = {[HTTP_CODING_NONE] = text, [HTTP_CODING_GZIP] = compress_text(text)}};
+    *c = (struct http_content){.body = {[HTTP_CODING_NONE] = text,
+                                        [HTTP_CODING_GZIP] = compress_text(text),
+                                        [HTTP_CODING_BR] = compress_brotli(text)}};
     make_tag(text, "", c->tag[HTTP_CODING_NONE]);
+    make_tag(text, "-br", c->tag[HTTP_CODING_BR]);
     make_tag(text, "-gzip", c->tag[HTTP_CODING_GZIP]);
 }
 
 void constant_done(struct http_content *c)
 {
     free((char *)(uintptr_t)c->body[HTTP_CODING_GZIP].p);
+    free((char *)(uintptr_t)c->body[HTTP_CODING_BR].p);
     *c = (struct http_content){0};
 }
 

@@ -4,7 +4,7 @@
 #include "api/request.h"
 #include "http/content.h"
 
-/* Tags the text and compresses it with gzip, if that shrinks it. The text must outlive the content. */
+/* Tags the text and compresses it with gzip and brotli, if that shrinks it. The text must outlive the content. */
 void constant_init(struct http_content *c, struct str text);
 /* Only for content of constant_init. */
 void constant_done(struct http_content *c);

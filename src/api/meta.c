@@ -1,7 +1,7 @@
 #include "api/routes.h"
 
 #include "api/constant.h"
-#include "api/guide.h"
+#include "api/error_page.h"
 #include "api/service.h"
 
 #define OPENAPI_PATH "/openapi.json"
@@ -51,6 +51,19 @@ static enum err get_document(struct request *q, struct reply *p)
     return reply_constant(q, p, service_openapi(q->service));
 }
 
+/* Browsers get it as a page. */
+static enum err get_guide(struct request *q, struct reply *p)
+{
+    const bool page = error_page_wanted(q);
+    const struct http_asset *guide = service_document(q->service, page ? STR(GUIDE_PATH) : STR(GUIDE_PATH ".md"));
+    if (!guide)
+        return ERR_NOT_FOUND;
+    p->media = guide->media;
+    p->page = page;
+    reply_header(p, "Vary", STR("Accept"));
+    return reply_constant(q, p, &guide->content);
+}
+
 static const struct route rows[] = {
     {.operation_id = "getHealth",
      .summary = "Check that the service is running",
@@ -85,12 +98,13 @@ static const struct route rows[] = {
      .flags = ROUTE_ETAG | ROUTE_CORS | ROUTE_CACHEABLE | ROUTE_EXTENSION},
     {.operation_id = "getGuide",
      .summary = "The guide for agents",
-     .description = "A guide in Markdown for agents that use this API.",
+     .description =
+         "A guide in Markdown for agents that use this API. Browsers, which accept `text/html`, get it as a page.",
      .tag = "Service",
      .method = HTTP_GET,
      .path = GUIDE_PATH,
-     .run = RUN_HERE,
-     .text = guide_text,
+     .run = RUN_BLOCKING,
+     .handler = get_guide,
      .status = 200,
      .media = "text/markdown; charset=utf-8",
      .flags = ROUTE_ETAG | ROUTE_CORS | ROUTE_CACHEABLE | ROUTE_EXTENSION},

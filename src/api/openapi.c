@@ -352,7 +352,7 @@ static json_t *components_of(const struct document *d)
     return components;
 }
 
-void openapi_document(const struct openapi *d, const char *public_url, struct buf *out)
+json_t *openapi_build(const struct openapi *d, const char *public_url)
 {
     struct document parts = {json_object(), json_object(), json_array(), false, false};
     for (size_t i = 0; i < d->set_count; i++)
@@ -361,11 +361,17 @@ void openapi_document(const struct openapi *d, const char *public_url, struct bu
                                  "servers", "url", is_public_address(public_url) ? public_url : "/", "tags", parts.tags,
                                  "paths", parts.paths, "components", components_of(&parts));
     openapi_examples(parts.paths);
-    openapi_share(parts.paths, json_object_get(document, "components"));
     if (d->events)
         json_object_set_new(document, "webhooks", openapi_events(parts.schemas));
     if (is_public_address(public_url))
         add_addresses(document, d, public_url);
+    return document;
+}
+
+void openapi_document(const struct openapi *d, const char *public_url, struct buf *out)
+{
+    json_t *document = openapi_build(d, public_url);
+    openapi_share(json_object_get(document, "paths"), json_object_get(document, "components"));
     char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;
     if (text)
         buf_str(out, str_z(text));

@@ -1,6 +1,7 @@
 /* The OpenAPI 3.1 document, derived from route rows and field tables. */
 #pragma once
 #include "api/route.h"
+#include "base/json.h"
 
 struct openapi {
     const char *title, *description;
@@ -17,4 +18,8 @@ extern const struct openapi openapi_site;
 
 /* Appends the document (JSON, without white space). `public_url` becomes the server's address. If it is NULL or this
  * machine's own name, the server is the one that sends the document. Pages are left out. */
+/* The same document before equal parts are shared: operations are whole, and only schemas are references. The caller
+ * releases it. */
+json_t *openapi_build(const struct openapi *d, const char *public_url);
+
 void openapi_document(const struct openapi *d, const char *public_url, struct buf *out);

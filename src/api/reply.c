@@ -165,7 +165,7 @@ static void put_common(struct request *q, struct buf *head)
         buf_lit(head, "Cache-Control: no-cache\r\n"); /* cached, but revalidated each time */
     else
         buf_lit(head, "Cache-Control: no-store\r\n");
-    if (flags & ROUTE_PAGE)
+    if (flags & ROUTE_PAGE || (q->reply.page && !q->result))
         put_page_policy(flags, head);
     put_renewed_cookie(q, head);
     if (flags & ROUTE_CORS)

@@ -32,6 +32,7 @@ struct reply {
     struct str raw;    /* used instead of shape and body: a complete text of the route's media type */
     const char *media; /* of raw; NULL: the route's */
     bool constant;     /* raw outlives the server (api/constant.h) */
+    bool page;         /* raw is a web page, though the route is not ROUTE_PAGE */
     bool immutable;    /* the address names this content for ever */
     /* Sends the reply in place of http_respond, with a head that has everything but what the server adds: a stream. On
      * the loop thread. NULL: not a stream. */

@@ -98,6 +98,8 @@ const struct route *router_find(const struct router *r, enum router_door door, e
             return p->route;
         }
         const char *name = method_names[p->route->method];
+        if (allow.p && memmem(allow.p, allow.n, name, strlen(name)))
+            continue;
         allow = allow.p ? arena_printf(a, "%.*s, %s", STR_ARG(allow), name) : str_z(name);
     }
     *ret_allow = allow;

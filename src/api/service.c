@@ -41,6 +41,8 @@ struct service {
     char *public_url;
     struct buf openapi_text;
     struct http_content openapi;
+    const struct http_asset *(*find_document)(void *arg, struct str path);
+    void *documents;
     GHashTable *operations; /* route row -> value of the label `operation` */
     const char *operation_names[METRIC_OPERATION_VALUES];
     GHashTable *texts; /* route row -> struct http_content, for rows with a text */
@@ -704,6 +706,17 @@ enum err service_embed(struct request *q, struct str path, struct buf *out)
     if (!e && reply.shape)
         schema_write(reply.shape, reply.body, out);
     return e || reply.shape ? e : ERR_INTERNAL_ERROR;
+}
+
+void service_set_documents(struct service *s, const struct http_asset *(*find)(void *arg, struct str path), void *arg)
+{
+    s->find_document = find;
+    s->documents = arg;
+}
+
+const struct http_asset *service_document(const struct service *s, struct str path)
+{
+    return s->find_document ? s->find_document(s->documents, path) : NULL;
 }
 
 const struct http_content *service_openapi(const struct service *s)

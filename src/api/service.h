@@ -4,6 +4,7 @@
 #include "api/route.h"
 #include "domain/call_command.h"
 #include "domain/trunk_board.h"
+#include "http/asset.h"
 #include "jobs/delivery.h"
 #include "jobs/notices.h"
 #include "jobs/queue.h"
@@ -85,6 +86,12 @@ void service_become(struct request *q, const struct route *row);
 /* Runs a GET row for q, in its transaction, with the parameters of its path. The gate checks it as it checks that GET,
  * but for authentication and limits. */
 enum err service_read(struct request *q, const struct route *row, struct reply *ret) CHECKED;
+/* Sets where the documents for developers come from, by their paths. `find` may be called by several threads at once,
+ * and returns NULL if there is no such document. Before the first request. */
+void service_set_documents(struct service *s, const struct http_asset *(*find)(void *arg, struct str path), void *arg);
+/* The document of that path, such as "/docs/api"; NULL if there is none. For blocking handlers: the first one waits
+ * until all are rendered. */
+const struct http_asset *service_document(const struct service *s, struct str path);
 /* The OpenAPI document of api_sets, built by service_publish. */
 const struct http_content *service_openapi(const struct service *s);
 /* For the store's listener: invalidates cached authentications (TOPIC_KEYS), and tells the streams of events. Any

@@ -35,6 +35,7 @@
 #include "mcp/routes.h"
 #include "sandbox/clock.h"
 #include "sandbox/routes.h"
+#include "site/docs.h"
 #include "site/routes.h"
 #include "twiml/twiml.h"
 #include "voice/sip.h"
@@ -62,6 +63,7 @@ struct daemon {
     struct deliveries *deliveries;
     struct notices *notices;
     struct service *service;
+    struct docs *docs;
     struct http_server *http;
     struct sip_agent *sip; /* NULL without SIP */
 };
@@ -307,6 +309,18 @@ static enum err publish(struct daemon *d, char **ret_why)
     return service_publish(d->service, url);
 }
 
+static enum err publish_docs(struct daemon *d, char **ret_why)
+{
+    static const struct openapi *const production[] = {&openapi_contract, NULL};
+    static const struct openapi *const sandbox[] = {&openapi_contract, &openapi_sandbox, NULL};
+    (void)ret_why;
+    d->docs = docs_new(&(struct docs_options){.apis = d->config->production ? production : sandbox,
+                                              .public_url = service_public_url(d->service),
+                                              .sandbox = !d->config->production});
+    service_set_documents(d->service, docs_find, d->docs);
+    return ERR_NONE;
+}
+
 static void prepare_greeting(void *arg, bool recording, struct str name)
 {
     sip_prepare_greeting(arg, recording, name);
@@ -384,21 +398,14 @@ static enum err start_http(struct daemon *d, char **ret_why)
 static const struct {
     const char *part; /* for the message, if the step gives no reason */
     enum err (*run)(struct daemon *d, char **ret_why);
-} steps[] = {{"store", open_store},
-             {"readiness", start_readiness},
-             {"jobs", make_jobs},
-             {"webhook deliveries", make_deliveries},
-             {"notices", make_notices},
-             {"interface", make_service},
-             {"HTTP server", make_http},
-             {"OpenAPI document", publish},
-             {"heartbeats", join_nodes},
-             {"jobs", start_jobs},
-             {"webhook deliveries", start_deliveries},
-             {"notices", start_notices},
-             {"SIP agent", start_sip},
-             {"metrics", start_collector},
-             {"metrics", start_metrics},
+} steps[] = {{"store", open_store},        {"readiness", start_readiness},
+             {"jobs", make_jobs},          {"webhook deliveries", make_deliveries},
+             {"notices", make_notices},    {"interface", make_service},
+             {"HTTP server", make_http},   {"OpenAPI document", publish},
+             {"documents", publish_docs},  {"heartbeats", join_nodes},
+             {"jobs", start_jobs},         {"webhook deliveries", start_deliveries},
+             {"notices", start_notices},   {"SIP agent", start_sip},
+             {"metrics", start_collector}, {"metrics", start_metrics},
              {"HTTP server", start_http}};
 
 static _Atomic(const char *) starts;
@@ -474,6 +481,7 @@ void daemon_free(struct daemon *d)
     sip_free(d->sip);
     http_server_free(d->http);
     service_free(d->service);
+    docs_free(d->docs);
     jobs_free(d->jobs);
     deliveries_free(d->deliveries);
     notices_free(d->notices);

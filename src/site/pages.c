@@ -319,5 +319,5 @@ static const struct route rows[] = {
 };
 static const struct route_set pages = ROUTE_SET(rows);
 
-const struct route_set *const site_sets[] = {&pages, &guest_routes, &oauth_routes};
+const struct route_set *const site_sets[] = {&pages, &guest_routes, &oauth_routes, &docs_routes};
 const size_t site_set_count = sizeof site_sets / sizeof *site_sets;

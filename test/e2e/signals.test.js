@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { Daemon, engine, portero, temporaryDirectory } from './lib/daemon.js';
 import { Baresip, QUICK, address, buzz } from './lib/phone.js';
+import { productionOptions } from './lib/production.js';
 import { RawConnection } from './lib/raw.js';
 import { eventually, grant, resident, signIn, useWorld } from './lib/world.js';
 
@@ -281,18 +282,9 @@ describe('certificates', () => {
 describe('production', () => {
     it('has no sandbox and leaves no core; its schema changes when the operator says so', async () => {
         const directory = temporaryDirectory();
-        const file = (name) => join(directory, name);
-        const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30',
-            '-subj', '/CN=localhost', '-keyout', file('tls.key'), '-out', file('tls.pem')], { encoding: 'utf8' });
-        assert.equal(made.status, 0, made.stderr);
-        const env = { PORTERO_TEST_MASTER_KEY: '5a'.repeat(32) };
-        const daemon = new Daemon({ directory, env, config: {
-            mode: 'production', public_url: 'https://door.example', tls: { certificate: file('tls.pem'), key: file('tls.key') },
-            secrets: { master_key: 'env:PORTERO_TEST_MASTER_KEY' }, mail: { provider: 'smtp', url: 'smtp://127.0.0.1:9' },
-            sms: { provider: 'twilio' }, numbers: { provider: 'twilio' },
-            twilio: { account_sid: `AC${'0'.repeat(32)}`, auth_token: 'token', from: '+15550001111' },
-            billing: { provider: 'stripe', 'plan weekly': { stripe_price: 'price_1' } }, stripe: { url: 'http://127.0.0.1:9', secret_key: 'sk_test_1', webhook_secret: 'whsec_1' },
-        } });
+        const options = productionOptions(directory);
+        const { env } = options;
+        const daemon = new Daemon(options);
         try {
             if (engine === 'postgresql') {
                 daemon.spawn();

@@ -1,0 +1,23 @@
+/* Markdown as HTML, by cmark-gfm. All texts are this program's own. */
+#pragma once
+#include "base/json.h"
+
+/* A guide of the directory docs. */
+struct docs_guide {
+    const char *name;  /* "api", served as /docs/api and /docs/api.md */
+    const char *about; /* a sentence */
+    const char *text;  /* Markdown, which begins with the title as a heading of the first level */
+};
+/* Ends with a row without a name. */
+extern const struct docs_guide docs_guides[];
+
+/* Appends a short text. */
+void docs_markdown(struct str text, struct buf *out);
+
+/* Appends a guide: headings have anchors as GitHub makes them, links to other guides lead to their pages, and links to
+ * files that are not served become plain text. Returns its sections as a list of {"level", "id", "title", "text"},
+ * which the caller releases. */
+json_t *docs_put_guide(const struct docs_guide *guide, struct buf *out);
+
+/* The title of a guide. */
+struct str docs_title(const struct docs_guide *guide);
