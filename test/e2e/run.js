@@ -13,7 +13,7 @@ import { readHits } from './lib/hits.js';
 
 const ENGINES = ['sqlite', 'postgresql'];
 // The files that take longest start first, so that the run does not end with one slow file alone.
-const LONGEST = ['crash', 'buildings-faults', 'twilio', 'sandbox-page', 'hosted-pages', 'stripe', 'mail', 'voice-buzz', 'voice-peers', 'typed-client', 'webhook-crash'];
+const LONGEST = ['crash', 'buildings-faults', 'twilio', 'sandbox-page', 'hosted-pages', 'stripe', 'mail', 'voice-buzz', 'voice-peers', 'typed-client', 'webhook-crash', 'site-faults'];
 const AT_ONCE = Math.max(4, 3 * availableParallelism()); // tests wait more than they compute
 const FILE_LIMIT_MS = 600_000;
 const SILENCE_LIMIT_MS = 180_000; // longer than any single wait of a test: it hangs, or left something open after its end

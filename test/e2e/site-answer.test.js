@@ -4,15 +4,13 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Browser, checkAccessible } from './lib/browser.js';
+import { Browser, checkAccessible, SOUND } from './lib/browser.js';
 import { address, Baresip, QUICK } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { openSigned, picture } from './lib/site-page.js';
 import { changeSettings, resident, world } from './lib/world.js';
 
 const PHONE = '+15550001234';
-// Without the last two, the browser would look for itself by multicast, and not use loopback.
-const SOUND = ['--use-fake-device-for-media-stream', '--autoplay-policy=no-user-gesture-required', '--disable-features=WebRtcHideLocalIpsWithMdns', '--allow-loopback-in-peer-connection'];
 
 describe('a browser', () => {
     let w;

@@ -6,6 +6,10 @@ import { chromium } from 'playwright-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+// Arguments for calls: a microphone that beeps each second, and a page that plays. Without the last two, the browser would look
+// for itself by multicast, and not use loopback.
+export const SOUND = ['--use-fake-device-for-media-stream', '--autoplay-policy=no-user-gesture-required', '--disable-features=WebRtcHideLocalIpsWithMdns', '--allow-loopback-in-peer-connection'];
+
 export class Browser {
     /** more: further arguments of the program. */
     static async start(more = []) {

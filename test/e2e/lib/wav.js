@@ -20,9 +20,8 @@ export function tone(seconds) {
     return Buffer.concat([head, Buffer.from(samples.buffer)]);
 }
 
-/** The share of the tone in the file's audio: 1 for the tone alone. */
-export function purity(wav) {
-    const samples = new Int16Array(wav.buffer.slice(wav.byteOffset + 44, wav.byteOffset + wav.length));
+/** The share of the tone in the samples: 1 for the tone alone. */
+export function purityOf(samples) {
     let all = 0, sine = 0, cosine = 0;
     samples.forEach((sample, i) => {
         const angle = (2 * Math.PI * 300 * i) / RATE;
@@ -31,4 +30,9 @@ export function purity(wav) {
         cosine += sample * Math.cos(angle);
     });
     return (2 * (sine * sine + cosine * cosine)) / (all * samples.length);
+}
+
+/** The same of a file's audio. */
+export function purity(wav) {
+    return purityOf(new Int16Array(wav.buffer.slice(wav.byteOffset + 44, wav.byteOffset + wav.length)));
 }
