@@ -314,8 +314,8 @@ static void put_javascript(const struct docs_operation *o, struct buf *out)
     static const char *const ends[] = {
         [ANSWER_JSON] = "console.log(response.status, await response.json());",
         [ANSWER_TEXT] = "console.log(response.status, await response.text());",
-        [ANSWER_STREAM] = "const decoder = new TextDecoder();\nfor await (const chunk of response.body) {\n"
-                          "  console.log(decoder.decode(chunk, { stream: true }));\n}",
+        [ANSWER_STREAM] = ("const decoder = new TextDecoder();\nfor await (const chunk of response.body) {\n"
+                           "  console.log(decoder.decode(chunk, { stream: true }));\n}"),
         [ANSWER_FILE] = "const sound = await response.arrayBuffer();\nconsole.log(response.status, sound.byteLength);"};
     const json_t *body = example_body(o);
     buf_lit(out, "const response = await fetch(\"");

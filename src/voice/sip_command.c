@@ -1,6 +1,7 @@
 #include "voice/sip_command.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/container_of.h"
@@ -9,6 +10,8 @@
 #include "voice/sip_agent.h"
 #include "voice/sip_call.h"
 #include "voice/sip_listener.h"
+
+#define AGAIN_US 10000
 
 /* Belongs to the agent's thread and to the thread that waits; the last one frees it. */
 struct command {
@@ -29,15 +32,20 @@ static void free_command(struct command *c)
 
 /* ---- on the agent's thread ---- */
 
-static struct sip_call *find_commanded(const struct sip_agent *a, const struct call_command *command)
+/* Fails with ERR_NOT_FOUND, or with ERR_RETRY while it is not known yet whose call it is: clients are told of a call as
+ * soon as that is committed, which may be before this thread knows. */
+static enum err find_commanded(const struct sip_agent *a, const struct call_command *command, struct sip_call **ret)
 {
     for (struct le *le = a->calls.head; le; le = le->next) {
         struct sip_call *c = le->data;
-        if (id_equal(&c->story.arrival.id, &command->call_id) &&
-            id_equal(&c->machine.building_id, &command->building_id))
-            return c;
+        if (!id_equal(&c->story.arrival.id, &command->call_id))
+            continue;
+        if (!id_given(&c->machine.building_id) && c->machine.state != CALL_OVER)
+            return ERR_RETRY;
+        *ret = c;
+        return id_equal(&c->machine.building_id, &command->building_id) ? ERR_NONE : ERR_NOT_FOUND;
     }
-    return NULL;
+    return ERR_NOT_FOUND;
 }
 
 static enum err listen_to(struct sip_call *c, const struct call_command *command, struct call_command_result *ret)
@@ -50,9 +58,10 @@ static enum err listen_to(struct sip_call *c, const struct call_command *command
 
 static enum err perform(struct sip_agent *a, const struct call_command *command, struct call_command_result *ret)
 {
-    struct sip_call *c = find_commanded(a, command);
-    if (!c)
-        return ERR_NOT_FOUND;
+    struct sip_call *c;
+    const enum err e = find_commanded(a, command, &c);
+    if (e)
+        return e;
     switch (command->kind) {
     case CALL_COMMAND_OPEN:
         return sip_call_open(c);
@@ -85,11 +94,11 @@ static void on_command(struct mail *m)
 
 /* ---- the thread that asks ---- */
 
-enum err sip_command(struct sip_agent *a, const struct call_command *command, struct call_command_result *ret)
+static enum err ask_agent(struct sip_agent *a, const struct call_command *command, int64_t until_us,
+                          struct call_command_result *ret)
 {
     *ret = (struct call_command_result){.why = NULL};
     struct sip_commands *commands = &a->commands;
-    const int64_t until_us = clock_monotonic_us() + CALL_COMMAND_WAIT_US;
     pthread_mutex_lock(&commands->lock);
     if (commands->closed) {
         pthread_mutex_unlock(&commands->lock);
@@ -111,6 +120,15 @@ enum err sip_command(struct sip_agent *a, const struct call_command *command, st
         free_command(c);
     }
     return result;
+}
+
+enum err sip_command(struct sip_agent *a, const struct call_command *command, struct call_command_result *ret)
+{
+    const int64_t until_us = clock_monotonic_us() + CALL_COMMAND_WAIT_US;
+    enum err e;
+    while ((e = ask_agent(a, command, until_us, ret)) == ERR_RETRY && clock_monotonic_us() < until_us)
+        usleep(AGAIN_US);
+    return e == ERR_RETRY ? ERR_CALL_UNREACHABLE : e;
 }
 
 /* ---- life ---- */

@@ -158,6 +158,7 @@ async function hear(button, name) {
         playing.onended = playing.onpause = () => URL.revokeObjectURL(src);
         await playing.play();
     } catch (error) {
+        if (error instanceof DOMException && error.name === 'AbortError') return; // another one was asked for before it began
         if (!(error instanceof CallError) || error.code !== 'NOT_FOUND') throw error;
         toast(t('provider_speaks'));
     } finally {
