@@ -13,7 +13,7 @@ struct building_reply {
     struct val id, label, is_primary, virtual_number, unlock_tone;
 };
 struct account_reply {
-    struct val id, email, created_at, plan, subscription, phone, buildings;
+    struct val id, email, created_at, plan, subscription, phone, revision, buildings;
 };
 
 static const struct field query_fields[] = {
@@ -30,6 +30,7 @@ static const struct field building_fields[] = {
     FIELD(struct building_reply, unlock_tone, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
 };
 static const struct shape building_shape = SHAPE(struct building_reply, "AdminBuilding", building_fields);
+static const char *const revisions[] = {"current", "earlier", NULL};
 static const struct field account_fields[] = {
     FIELD(struct account_reply, id, T_ID, .flags = F_REQUIRED),
     FIELD(struct account_reply, email, T_STRING, .flags = F_REQUIRED),
@@ -37,6 +38,8 @@ static const struct field account_fields[] = {
     FIELD(struct account_reply, plan, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
     FIELD(struct account_reply, subscription, T_STRING, .flags = F_REQUIRED),
     FIELD(struct account_reply, phone, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    FIELD(struct account_reply, revision, T_STRING, .flags = F_REQUIRED, .values = revisions,
+          .doc = "of the interface, for its keys"),
     FIELD(struct account_reply, buildings, T_OBJECTS, .flags = F_REQUIRED, .sub = &building_shape),
 };
 static const struct shape account_shape = SHAPE(struct account_reply, "AdminAccount", account_fields);
@@ -79,9 +82,34 @@ static enum err show_account(struct request *q, struct reply *p)
         .plan = v_str(account->plan),
         .subscription = v_str(str_z(subscription_status_text(account->status))),
         .phone = v_str(account->phone),
+        .revision = v_str(str_z(revisions[account->earlier_revision])),
         .buildings = building_rows(q->tx.arena, buildings, count),
     };
     return reply_ok(p, 200, &account_shape, reply);
+}
+
+/* ---- the revision of the interface ---- */
+
+struct revision_body {
+    struct val email, revision;
+};
+static const struct field revision_fields[] = {
+    FIELD(struct revision_body, email, T_STRING, .flags = F_REQUIRED | F_TRIM | F_LOWER, .max = 254,
+          .error = ERR_INVALID_EMAIL),
+    FIELD(struct revision_body, revision, T_STRING, .flags = F_REQUIRED, .values = revisions),
+};
+static const struct shape revision_shape = SHAPE(struct revision_body, "AdminAccountRevision", revision_fields);
+
+static enum err set_revision(struct request *q, struct reply *p)
+{
+    const struct revision_body *body = q->body;
+    struct id account;
+    enum err e = admin_account(&q->tx, body->email.s, &account);
+    if (e)
+        return e;
+    q->subject = arena_printf(q->tx.arena, "account=%s revision=%.*s", account.text, STR_ARG(body->revision.s));
+    e = account_set_revision(&q->tx, &account, str_index(body->revision.s, revisions));
+    return e ? e : reply_ok(p, 200, &revision_shape, body);
 }
 
 /* ---- the end ---- */
@@ -152,6 +180,18 @@ static const struct route rows[] = {
      .handler = show_account,
      .status = 200,
      .reply = &account_shape},
+    {.operation_id = "adminSetAccountRevision",
+     .summary = "Choose the revision of the interface that an account's keys are served",
+     .tag = "Accounts",
+     .method = HTTP_POST,
+     .path = "/admin/accounts/revision",
+     .credential = CRED_CONTROL,
+     .body = &revision_shape,
+     .body_error = ERR_BAD_REQUEST,
+     .run = RUN_WRITE,
+     .handler = set_revision,
+     .status = 200,
+     .reply = &revision_shape},
     {.operation_id = "adminDeleteAccount",
      .summary = "Delete an account and all that is held of its person",
      .tag = "Accounts",

@@ -124,6 +124,19 @@ static enum err check_credential(struct request *q)
     }
 }
 
+/* Keys of an account of the earlier revision get its rows. The website's pages and MCP speak the current one alone. May
+ * run again, for a principal that has changed. */
+static enum err choose_revision(struct request *q)
+{
+    const bool earlier = q->who.earlier_revision && !q->site && !q->message;
+    if (!q->asked)
+        q->asked = q->route;
+    if (q->asked->flags & ROUTE_EARLIER)
+        return earlier ? ERR_NONE : ERR_NOT_FOUND;
+    q->route = earlier && q->asked->earlier ? q->asked->earlier : q->asked;
+    return ERR_NONE;
+}
+
 bool gate_admits(const struct route *route, const struct principal *who)
 {
     return !check_kind(route, who) && !(route->scopes & ~who->scopes);
@@ -434,6 +447,8 @@ enum err gate_check_part(struct request *q)
 enum err gate_check(struct gate *gate, struct gate_cache *cache, struct request *q)
 {
     enum err e = gate_check_key(cache, q);
+    if (!e)
+        e = choose_revision(q);
     if (!e)
         e = check_limits(gate, q);
     return e ? e : gate_check_part(q);

@@ -1,9 +1,11 @@
-#include "api/routes.h"
+#include "api/grant.h"
 
+#include "api/earlier.h"
 #include "api/gate_site.h"
 #include "api/grant_body.h"
+#include "api/routes.h"
 
-static struct grant_place grant_place_of(const struct request *q)
+struct grant_place grant_place_of(const struct request *q)
 {
     return (struct grant_place){
         .building = &q->building_id, .number = q->building_number, .linked = q->building_linked};
@@ -32,7 +34,7 @@ static enum err create_unlock(struct request *q, struct reply *p)
     return reply_grant(q, p, replayed ? 200 : 201, g);
 }
 
-static enum err grant_receipt(struct request *q)
+enum err grant_receipt(struct request *q)
 {
     struct grant g;
     return grant_replay(&q->tx, &q->building_id, q->idempotency_key, q->body_hash, &g);
@@ -67,8 +69,7 @@ static enum err revoke_unlock(struct request *q, struct reply *p)
     return e ? e : reply_ok(p, 200, &unlock_revoked_shape, unlock_revoked_body(&q->tx, &q->path_id));
 }
 
-/* An unfiltered page is one range of an index; a filter may scan many rows. */
-static bool filters(const void *query)
+bool grant_filters(const void *query)
 {
     const struct grant_filter *f = query;
     return v_set(f->type) || v_set(f->status) || v_set(f->enabled);
@@ -94,7 +95,8 @@ static const struct route rows[] = {
      .reply = &unlock_shape,
      .flags = ROUTE_ETAG | ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
-     .store_error = ERR_FETCH_FAILED},
+     .store_error = ERR_FETCH_FAILED,
+     .earlier = &earlier_rows[EARLIER_GET_UNLOCK]},
     {.operation_id = "listUnlocks",
      .summary = "List the grants that are not revoked, newest first",
      .description =
@@ -110,12 +112,13 @@ static const struct route rows[] = {
      .building = BUILDING_HEADER,
      .query = &unlock_query_shape,
      .run = RUN_READ,
-     .lengthy = filters,
+     .lengthy = grant_filters,
      .handler = list_unlocks,
      .status = 200,
      .reply = &unlock_page_shape,
      .flags = ROUTE_SITE,
-     .store_error = ERR_LIST_FAILED},
+     .store_error = ERR_LIST_FAILED,
+     .earlier = &earlier_rows[EARLIER_LIST_UNLOCK]},
     {.operation_id = "createUnlock",
      .summary = "Create a grant",
      .description = "A `timer` opens the door for everyone until its end, a `passcode` for visitors who enter its "
@@ -142,7 +145,8 @@ static const struct route rows[] = {
      .reply = &unlock_shape,
      .flags = ROUTE_ETAG | ROUTE_LOCATION | ROUTE_REPLAY | ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED),
-     .store_error = ERR_CREATE_FAILED},
+     .store_error = ERR_CREATE_FAILED,
+     .earlier = &earlier_rows[EARLIER_CREATE_UNLOCK]},
     {.operation_id = "updateUnlock",
      .summary = "Change a grant",
      .description =
@@ -167,7 +171,8 @@ static const struct route rows[] = {
      .flags = ROUTE_ETAG | ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_VERSION_CONFLICT,
                             ERR_GRANT_REVOKED),
-     .store_error = ERR_UPDATE_FAILED},
+     .store_error = ERR_UPDATE_FAILED,
+     .earlier = &earlier_rows[EARLIER_UPDATE_UNLOCK]},
     {.operation_id = "revokeUnlock",
      .summary = "Revoke a grant permanently; can be repeated",
      .description = "A revoked grant never opens the door again. It can be read but is not listed. Other grants may "

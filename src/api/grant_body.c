@@ -119,12 +119,6 @@ const struct shape unlock_query_shape = SHAPE(struct grant_filter, "UnlockQuery"
 
 /* ---- replies ---- */
 
-struct unlock {
-    struct val building_id, id, type, label, enabled, version, status, request_id, created_at, updated_at;
-    struct val starts_at, ends_at, access_code, remaining_uses, enter_code_with_voice;
-    struct val days, start, end, timezone;
-};
-
 #define OUT(member, type, ...) FIELD(struct unlock, member, type, __VA_ARGS__)
 static const struct field unlock_fields[] = {
     OUT(building_id, T_ID, .flags = F_REQUIRED),
@@ -202,8 +196,7 @@ static void put_uses(const struct grant *g, struct unlock *u)
         u->ends_at = v_time(g->ends_us);
 }
 
-/* Borrows g and building, which must not move while the body is in use. */
-static void fill_unlock(struct tx *tx, const struct id *building, const struct grant *g, struct unlock *u)
+void unlock_fill(struct tx *tx, const struct id *building, const struct grant *g, struct unlock *u)
 {
     *u = (struct unlock){
         .building_id = v_str(str_n(building->text, ID_LEN)),
@@ -238,7 +231,7 @@ static void fill_unlock(struct tx *tx, const struct id *building, const struct g
 const void *unlock_body(struct tx *tx, const struct id *building, const struct grant *g)
 {
     struct unlock *u = arena_alloc(tx->arena, sizeof *u);
-    fill_unlock(tx, building, g, u);
+    unlock_fill(tx, building, g, u);
     return u;
 }
 
@@ -246,7 +239,7 @@ const void *unlock_page_body(struct tx *tx, const struct id *building, const str
 {
     struct unlock *items = arena_alloc(tx->arena, page->count * sizeof *items);
     for (size_t i = 0; i < page->count; i++)
-        fill_unlock(tx, building, &page->items[i], &items[i]);
+        unlock_fill(tx, building, &page->items[i], &items[i]);
     struct unlock_page *body = arena_alloc(tx->arena, sizeof *body);
     body->data = v_list(items, page->count);
     body->pagination = pagination_of(tx->arena, page->more ? arena_str(tx->arena, id_str(&page->end)) : STR_NONE);

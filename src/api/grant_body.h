@@ -9,7 +9,12 @@ extern const struct shape unlock_update_shape;
 /* struct grant_filter */
 extern const struct shape unlock_query_shape;
 
-extern const struct shape unlock_shape;
+struct unlock {
+    struct val building_id, id, type, label, enabled, version, status, request_id, created_at, updated_at;
+    struct val starts_at, ends_at, access_code, remaining_uses, enter_code_with_voice;
+    struct val days, start, end, timezone;
+};
+extern const struct shape unlock_shape; /* struct unlock */
 extern const struct shape unlock_page_shape;
 extern const struct shape unlock_revoked_shape;
 
@@ -17,3 +22,6 @@ extern const struct shape unlock_revoked_shape;
 const void *unlock_body(struct tx *tx, const struct id *building, const struct grant *g);
 const void *unlock_page_body(struct tx *tx, const struct id *building, const struct grant_page *page);
 const void *unlock_revoked_body(struct tx *tx, const struct id *id);
+
+/* The values of a grant. Borrows g and building, which must not move while the body is in use. */
+void unlock_fill(struct tx *tx, const struct id *building, const struct grant *g, struct unlock *ret);

@@ -58,6 +58,7 @@ struct request {
     struct service *service;
     struct journal *journal; /* of error responses; NULL if disabled */
     const struct route *route;
+    const struct route *asked;           /* that of the current revision, before the gate took an earlier one */
     const void *message;                 /* the message of another protocol that it came in; NULL: none */
     request_frame *frame;                /* NULL: the reply goes out as it is */
     const struct stand_in *stand_in;     /* NULL: none */

@@ -48,18 +48,19 @@ enum route_run {
 };
 
 enum route_flag {
-    ROUTE_ETAG = 1,          /* the reply has an ETag */
-    ROUTE_LOCATION = 2,      /* a 201 reply has a Location */
-    ROUTE_REPLAY = 4,        /* a replay answers 200 with Idempotency-Replayed: true */
-    ROUTE_CACHEABLE = 8,     /* Cache-Control: public, max-age=60 instead of no-store */
-    ROUTE_CORS = 16,         /* Access-Control-Allow-Origin: * */
-    ROUTE_EXTENSION = 32,    /* x-extension: true */
-    ROUTE_RECHECKS_KEY = 64, /* re-check the key in the write transaction: a just-revoked key must not do this */
-    ROUTE_PAGE = 128,        /* a web page: strict Content-Security-Policy, left out of OpenAPI documents */
-    ROUTE_URGENT = 256,      /* of RUN_WRITE: somebody waits at a door; see struct store_task */
-    ROUTE_SITE = 512,        /* also served to the website's pages, below /app */
-    ROUTE_SITE_ONLY = 1024,  /* served only there; the row's path lacks the /app */
-    ROUTE_SECRET_PATH = 2048 /* of a page: its address is a secret, which no referrer and no search engine may tell */
+    ROUTE_ETAG = 1,           /* the reply has an ETag */
+    ROUTE_LOCATION = 2,       /* a 201 reply has a Location */
+    ROUTE_REPLAY = 4,         /* a replay answers 200 with Idempotency-Replayed: true */
+    ROUTE_CACHEABLE = 8,      /* Cache-Control: public, max-age=60 instead of no-store */
+    ROUTE_CORS = 16,          /* Access-Control-Allow-Origin: * */
+    ROUTE_EXTENSION = 32,     /* x-extension: true */
+    ROUTE_RECHECKS_KEY = 64,  /* re-check the key in the write transaction: a just-revoked key must not do this */
+    ROUTE_PAGE = 128,         /* a web page: strict Content-Security-Policy, left out of OpenAPI documents */
+    ROUTE_URGENT = 256,       /* of RUN_WRITE: somebody waits at a door; see struct store_task */
+    ROUTE_SITE = 512,         /* also served to the website's pages, below /app */
+    ROUTE_SITE_ONLY = 1024,   /* served only there; the row's path lacks the /app */
+    ROUTE_SECRET_PATH = 2048, /* of a page: its address is a secret, which no referrer and no search engine may tell */
+    ROUTE_EARLIER = 4096      /* exists only for accounts of the earlier revision (decisions section 12); else 404 */
 };
 
 #define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})
@@ -114,8 +115,10 @@ struct route {
     const struct shape *reply;          /* NULL: no JSON body */
     const char *media;                  /* media type of a text reply, if `reply` is NULL; NULL: no body */
     unsigned flags;
-    const enum err *errors; /* ROUTE_ERRORS(…): documented in addition to those of the gate */
-    enum err store_error;   /* error if the store fails: FETCH_FAILED …; ERR_NONE: INTERNAL_ERROR */
+    const enum err *errors;      /* ROUTE_ERRORS(…): documented in addition to those of the gate */
+    enum err store_error;        /* error if the store fails: FETCH_FAILED …; ERR_NONE: INTERNAL_ERROR */
+    const struct route *earlier; /* takes its place for accounts of the earlier revision, after authentication; has the
+                                    same method, path, credential, limit and run. NULL: it serves them, too */
 };
 
 struct route_set {

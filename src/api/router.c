@@ -97,6 +97,8 @@ const struct route *router_find(const struct router *r, enum router_door door, e
             memcpy(ret_params, params, sizeof params);
             return p->route;
         }
+        if (p->route->flags & ROUTE_EARLIER)
+            continue; /* most accounts do not have it, so that it must not make a 404 a 405 */
         const char *name = method_names[p->route->method];
         if (allow.p && memmem(allow.p, allow.n, name, strlen(name)))
             continue;

@@ -36,6 +36,9 @@ extern const struct route_set consent_routes; /* consent to assistants that ask 
 extern const struct route_set notice_routes;  /* notices of events at the door */
 extern const struct route_set sign_in_routes; /* sign-in of a browser */
 
+/* Paths that only accounts of the earlier revision have: not in any document, and 404 for others. Listed last. */
+extern const struct route_set earlier_routes;
+
 /* POST /hooks/<provider>: webhooks sent by providers to the service, signed and without a key. Not part of the
  * contract. Served only if billing.provider is stripe. */
 extern const struct route_set stripe_hook_routes;

@@ -1,8 +1,8 @@
-#include "domain/settings.h"
+#include "api/settings.h"
+
 #include "api/routes.h"
 #include "api/service.h"
-
-#define TONE_PATTERN "^[0-9#*]{1,3}$"
+#include "domain/settings.h"
 
 /* ---- bodies ---- */
 
@@ -22,7 +22,7 @@ static const struct field setup_fields[] = {
     FIELD(struct setup, status, T_STRING, .flags = F_REQUIRED, .values = setup_statuses),
     FIELD(struct setup, instructions, T_STRING, .flags = F_REQUIRED, .doc = "remaining steps, for people"),
 };
-static const struct shape setup_shape = SHAPE(struct setup, "Setup", setup_fields);
+const struct shape setup_shape = SHAPE(struct setup, "Setup", setup_fields);
 
 #define PHONE_PATTERN "^\\+[1-9][0-9]{6,14}$"
 
@@ -127,7 +127,7 @@ static const struct shape settings_body_shape = SHAPE(struct settings_body, "Set
 
 /* ---- handlers ---- */
 
-static enum err get_setup(struct request *q, struct reply *p)
+enum err settings_get_setup(struct request *q, struct reply *p)
 {
     struct building b;
     enum err e = building_get(&q->tx, &q->who.account_id, &q->building_id, &b);
@@ -306,7 +306,7 @@ static const struct route rows[] = {
      .limit = LIMIT_KEY,
      .building = BUILDING_PATH,
      .run = RUN_READ,
-     .handler = get_setup,
+     .handler = settings_get_setup,
      .status = 200,
      .reply = &setup_shape,
      .flags = ROUTE_SITE,

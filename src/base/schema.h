@@ -75,9 +75,11 @@ struct shape {
     const char *rules; /* JSON: further members of the documented schema; the handler checks them */
 };
 
-#define FIELD(ctype, member, ftype, ...)                                                                               \
+#define FIELD(ctype, member, ftype, ...) FIELD_NAMED(ctype, member, #member, ftype, __VA_ARGS__)
+/* A field whose name is not its member's. */
+#define FIELD_NAMED(ctype, member, text, ftype, ...)                                                                   \
     {                                                                                                                  \
-        .name = #member, .key = ",\"" #member "\":", .key_len = sizeof(",\"" #member "\":") - 1, .type = (ftype),      \
+        .name = (text), .key = ",\"" text "\":", .key_len = sizeof(",\"" text "\":") - 1, .type = (ftype),             \
         .offset = offsetof(ctype, member), __VA_ARGS__                                                                 \
     }
 #define SHAPE_OF_VARIANTS(ctype, title, list, ...)                                                                     \

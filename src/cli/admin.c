@@ -21,7 +21,7 @@
 struct admin_options {
     const char *config, *data;
     const char *building, *member, *scopes, *name, *email, *phone, *country, *status, *outcome, *session, *which;
-    const char *number, *at, *digits, *from;
+    const char *number, *at, *digits, *from, *revision;
     int64_t days;
     bool json, yes;
     const char *output;
@@ -51,6 +51,7 @@ static const struct {
     {"digits", FIELD_TEXT, offsetof(struct admin_options, digits)},
     {"from", FIELD_TEXT, offsetof(struct admin_options, from)},
     {"which", FIELD_TEXT, offsetof(struct admin_options, which)},
+    {"revision", FIELD_TEXT, offsetof(struct admin_options, revision)},
 };
 
 #define TEXT(member, option, placeholder, what)   OPTION_TEXT(struct admin_options, member, option, placeholder, what)
@@ -127,6 +128,10 @@ static const struct option_row explain_rows[] = {
 static const struct option_row greeting_rows[] = {GREETING, COMMON};
 static const struct option_row greeting_list_rows[] = {
     NEEDED(building, "building", "ID", "list the recordings of this building"),
+    COMMON,
+};
+static const struct option_row account_compat_rows[] = {
+    NEEDED(revision, "revision", "REVISION", "earlier or current"),
     COMMON,
 };
 static const struct option_row account_delete_rows[] = {
@@ -211,6 +216,9 @@ static const struct verb verbs[] = {
                  .operands = "ACCOUNT_OR_EMAIL",
                  .operands_least = 1,
                  .operands_most = 1}},
+    {VERB("account compat", "POST", "/admin/accounts/revision", account_compat_rows,
+          "Choose the revision of the interface for an account's keys"),
+     TAKES("EMAIL", "email")},
     {VERB("account delete", "POST", "/admin/accounts/delete", account_delete_rows,
           "Delete an account and all that is held of its person"),
      TAKES("ACCOUNT_OR_EMAIL", "account"), .confirm = "Delete the account, its buildings and all that is held of it"},

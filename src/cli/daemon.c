@@ -90,8 +90,10 @@ static void add_hooks(struct daemon *d)
 
 static void choose_sets(struct daemon *d)
 {
+    static const struct route_set *const earlier[] = {&earlier_routes};
     add_sets(d, mcp_sets, mcp_set_count);
     add_sets(d, api_sets, api_set_count);
+    add_sets(d, earlier, 1);
     add_sets(d, browser_sets, browser_set_count);
     add_sets(d, site_sets, site_set_count);
     add_sets(d, admin_sets, admin_set_count);

@@ -77,8 +77,17 @@ enum err account_get(struct tx *tx, const struct id *account, struct account *re
         .plan = col_copy(&c, COL_ACCOUNT_GET_PLAN, tx->arena),
         .status = account_status_of(col_str(&c, COL_ACCOUNT_GET_SUBSCRIPTION_STATUS)),
         .phone = col_copy(&c, COL_ACCOUNT_GET_PHONE, tx->arena),
+        .earlier_revision = col_int(&c, COL_ACCOUNT_GET_EARLIER_REVISION) != 0,
     };
     return ERR_NONE;
+}
+
+enum err account_set_revision(struct tx *tx, const struct id *account, bool earlier)
+{
+    int64_t changed;
+    db_notify(tx->db, TOPIC_KEYS);
+    enum err e = db_exec(tx->db, SQL_ACCOUNT_SET_REVISION, DB_ARGS(v_str(id_str(account)), v_int(earlier)), &changed);
+    return e || changed ? e : ERR_ACCOUNT_NOT_FOUND;
 }
 
 static enum err read_usage(struct tx *tx, const struct principal *who, struct account_view *v)

@@ -22,10 +22,15 @@ struct account {
     struct str plan; /* STR_NONE: no subscription */
     enum subscription_status status;
     struct str phone; /* the forwarding phone; STR_NONE: not verified */
+    bool earlier_revision;
 };
 
 /* Fails with ERR_ACCOUNT_NOT_FOUND. */
 enum err account_get(struct tx *tx, const struct id *account, struct account *ret) CHECKED;
+
+/* Which revision of the interface the account's keys are served (decisions, section 12). Fails with
+ * ERR_ACCOUNT_NOT_FOUND. */
+enum err account_set_revision(struct tx *tx, const struct id *account, bool earlier) CHECKED;
 
 struct account_view {
     struct account account;

@@ -30,6 +30,7 @@ struct grant {
     bool enabled, revoked;
     bool voice;         /* of a passcode: its code may be spoken */
     int remaining_uses; /* or GRANT_UNLIMITED */
+    int max_uses;       /* remaining_uses when it was set; or GRANT_UNLIMITED */
     int64_t version;    /* incremented by each update */
     int64_t created_us;
     int64_t updated_us;            /* 0: never */

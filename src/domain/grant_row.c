@@ -12,6 +12,13 @@ struct schedule grant_row_schedule(const struct cursor *c, int at, struct arena 
     };
 }
 
+/* A program that does not know max_uses may have set remaining_uses. */
+static int max_uses_of(const struct cursor *c, int remaining_uses)
+{
+    const int stored = (int)col_int_or(c, COL_GRANT_MAX_USES, GRANT_UNLIMITED);
+    return remaining_uses == GRANT_UNLIMITED || remaining_uses > stored ? remaining_uses : stored;
+}
+
 struct grant grant_row(const struct cursor *c, struct arena *a)
 {
     struct grant g = {
@@ -29,6 +36,7 @@ struct grant grant_row(const struct cursor *c, struct arena *a)
         .label = col_copy(c, COL_GRANT_LABEL, a),
         .request_id = col_copy(c, COL_GRANT_REQUEST_ID, a),
     };
+    g.max_uses = max_uses_of(c, g.remaining_uses);
     if (g.type == GRANT_PASSCODE) {
         const struct str code = col_str(c, COL_GRANT_ACCESS_CODE);
         memcpy(g.code, code.p, code.n <= GRANT_CODE_MAX ? code.n : 0);
@@ -38,9 +46,9 @@ struct grant grant_row(const struct cursor *c, struct arena *a)
     return g;
 }
 
-static struct val uses_of(const struct grant *g)
+static struct val uses_or_null(int uses)
 {
-    return g->remaining_uses == GRANT_UNLIMITED ? v_null() : v_int(g->remaining_uses);
+    return uses == GRANT_UNLIMITED ? v_null() : v_int(uses);
 }
 
 static struct val code_of(const struct grant *g)
@@ -58,14 +66,14 @@ static enum err grant_row_try_insert(struct tx *tx, const struct id *building, c
 {
     int64_t changed;
     const struct id_bytes id = id_to_bytes(&g->id);
-    enum err e =
-        db_exec(tx->db, SQL_GRANT_INSERT,
-                DB_ARGS(v_str(id_str(building)), v_id_bytes(&id), v_int(g->type), v_str(g->label), v_int(g->enabled),
-                        v_int(g->created_us), v_int(g->starts_us), v_int(g->ends_us), uses_of(g), code_of(g),
-                        v_int(g->voice), of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
-                        of_routine(g, g->schedule.end_minute), v_str(g->schedule.timezone), v_str(g->request_id),
-                        v_int(crypto_hash64(g->request_id)), v_blob(request_hash, GRANT_REQUEST_HASH_LEN)),
-                &changed);
+    enum err e = db_exec(
+        tx->db, SQL_GRANT_INSERT,
+        DB_ARGS(v_str(id_str(building)), v_id_bytes(&id), v_int(g->type), v_str(g->label), v_int(g->enabled),
+                v_int(g->created_us), v_int(g->starts_us), v_int(g->ends_us), uses_or_null(g->remaining_uses),
+                code_of(g), v_int(g->voice), of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
+                of_routine(g, g->schedule.end_minute), v_str(g->schedule.timezone), v_str(g->request_id),
+                v_int(crypto_hash64(g->request_id)), v_blob(request_hash, GRANT_REQUEST_HASH_LEN)),
+        &changed);
     if (!e)
         *ret_inserted = changed == 1;
     return e;
@@ -89,9 +97,10 @@ enum err grant_row_update(struct tx *tx, const struct id *building, const struct
     enum err e =
         db_exec(tx->db, SQL_GRANT_UPDATE,
                 DB_ARGS(v_str(id_str(building)), v_id_bytes(&id), v_int(g->version), v_str(g->label), v_int(g->enabled),
-                        v_int(g->starts_us), v_int(g->ends_us), uses_of(g), code_of(g), v_int(g->voice),
-                        of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
-                        of_routine(g, g->schedule.end_minute), v_str(g->schedule.timezone), v_int(tx->now_us)),
+                        v_int(g->starts_us), v_int(g->ends_us), uses_or_null(g->remaining_uses), code_of(g),
+                        v_int(g->voice), of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
+                        of_routine(g, g->schedule.end_minute), v_str(g->schedule.timezone), v_int(tx->now_us),
+                        uses_or_null(g->max_uses)),
                 &changed);
     if (!e)
         *ret_updated = changed == 1;

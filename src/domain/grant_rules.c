@@ -85,7 +85,7 @@ static void set_label(const struct grant_input *in, struct grant *g)
 static void set_uses(const struct grant_input *in, struct grant *g)
 {
     if (v_given(in->remaining_uses))
-        g->remaining_uses = v_set(in->remaining_uses) ? (int)in->remaining_uses.i : GRANT_UNLIMITED;
+        g->max_uses = g->remaining_uses = v_set(in->remaining_uses) ? (int)in->remaining_uses.i : GRANT_UNLIMITED;
 }
 
 static bool has_end(const struct grant_input *in)
@@ -305,6 +305,7 @@ enum err grant_rules_create(struct tx *tx, const struct grant_input *in, struct 
     struct grant g = {
         .enabled = !v_given(in->enabled) || in->enabled.b,
         .remaining_uses = GRANT_UNLIMITED,
+        .max_uses = GRANT_UNLIMITED,
         .created_us = tx->now_us,
         .ends_us = GRANT_NO_END,
     };

@@ -37,6 +37,7 @@ static enum err read_principal(const struct cursor *c, int64_t now_us, struct pr
         .last_used_us = col_int_or(c, COL_KEY_AUTHENTICATE_LAST_USED_AT, 0),
         .subscribed = is_active(col_str(c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS)),
         .buildings_version = col_int(c, COL_KEY_AUTHENTICATE_BUILDINGS_VERSION),
+        .earlier_revision = col_int_or(c, COL_KEY_AUTHENTICATE_EARLIER_REVISION, 0) != 0,
         .primary_id = col_id(c, COL_KEY_AUTHENTICATE_PRIMARY_ID),
         .building_count = (uint32_t)col_int(c, COL_KEY_AUTHENTICATE_BUILDINGS),
         .building_number = col_int_or(c, COL_KEY_AUTHENTICATE_BUILDING_NUMBER, 0),
@@ -69,6 +70,7 @@ static bool principal_holds(void *context, const struct cursor *row)
     a->given = row && who->scopes == (uint32_t)col_int(row, COL_KEY_CONFIRM_SCOPES) &&
                who->expires_at_us == col_int_or(row, COL_KEY_CONFIRM_EXPIRES_AT, INT64_MAX) &&
                who->subscribed == is_active(col_str(row, COL_KEY_CONFIRM_SUBSCRIPTION_STATUS)) &&
+               who->earlier_revision == (col_int(row, COL_KEY_CONFIRM_EARLIER_REVISION) != 0) &&
                who->buildings_version == col_int(row, COL_KEY_CONFIRM_BUILDINGS_VERSION);
     return a->given;
 }

@@ -23,6 +23,7 @@ struct principal {
     uint32_t scopes;         /* bits: SCOPE(ACCESS_READ) … */
     bool web_session;
     bool subscribed;           /* the account's subscription is active (not past_due) */
+    bool earlier_revision;     /* the account is served the earlier revision of the interface */
     int64_t expires_at_us;     /* INT64_MAX: never */
     int64_t last_used_us;      /* to the minute, as stored; 0: never */
     int64_t buildings_version; /* changes whenever the account's buildings do (PostgreSQL) */

@@ -1,4 +1,4 @@
-// The earlier revision of the interface is not served: decisions section 12.
+// Accounts of the current revision are not served the earlier one: decisions section 12.
 // engine: sqlite, because it tests the validation of requests
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';

@@ -7,7 +7,10 @@ SELECT id FROM account WHERE email = $1
 INSERT INTO account (id, email, created_at) VALUES ($1, $2, $3)
 
 -- name: account_get
-SELECT email, created_at, plan, subscription_status, phone FROM account WHERE id = $1
+SELECT email, created_at, plan, subscription_status, phone, earlier_revision FROM account WHERE id = $1
+
+-- name: account_set_revision
+UPDATE account SET earlier_revision = $2 WHERE id = $1
 
 -- name: account_usage
 SELECT CAST(coalesce(sum(b.unlock_count), 0) AS BIGINT) AS unlocks,

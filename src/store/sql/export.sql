@@ -2,7 +2,7 @@
 
 -- name: export_account
 SELECT id, email, created_at, plan, subscription_status, subscription_ended_at, phone, phone_verified_at, customer_id,
-    subscription_id, billed_status, billed_plan FROM account WHERE id = $1 LIMIT $2
+    subscription_id, billed_status, billed_plan, earlier_revision FROM account WHERE id = $1 LIMIT $2
 
 -- name: export_building
 SELECT id, created_at, is_primary, label, street, city, state, zip, country, virtual_number, forward_phone,
@@ -48,7 +48,7 @@ SELECT building_id, notices, language FROM notice_mail WHERE building_id = $1 LI
 
 -- name: export_grant
 SELECT revoked, id, CASE type WHEN 0 THEN 'timer' WHEN 1 THEN 'passcode' ELSE 'routine' END AS type, label, enabled, version,
-    created_at, updated_at, starts_at, ends_at, remaining_uses, access_code, voice, {schedule}, request_id
+    created_at, updated_at, starts_at, ends_at, remaining_uses, max_uses, access_code, voice, {schedule}, request_id
 FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND (revoked, id) > ($3, $4)
 ORDER BY revoked, id LIMIT $2
 

@@ -5,8 +5,8 @@
 -- name: grant_insert
 -- Inserts no row if the building has no number yet, or already has the request.
 INSERT INTO access_grant (building, id, type, label, enabled, created_at, starts_at, ends_at, remaining_uses,
-    access_code, voice, days, start_minute, end_minute, timezone, request_id, request_key, request_hash)
-SELECT number, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18
+    max_uses, access_code, voice, days, start_minute, end_minute, timezone, request_id, request_key, request_hash)
+SELECT number, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18
 FROM grant_building WHERE id = $1
 ON CONFLICT DO NOTHING
 
@@ -25,7 +25,7 @@ days, start_minute, end_minute, timezone
 
 -- columns: grant
 id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
-    access_code, voice, {schedule}, request_id
+    max_uses, access_code, voice, {schedule}, request_id
 
 -- name: grant_get (sqlite)
 -- $1 is the building's number. IN would make SQLite fill a temporary set for each call.
@@ -51,7 +51,7 @@ FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id =
 -- name: grant_update
 UPDATE access_grant SET label = $4, enabled = $5, starts_at = $6, ends_at = $7, remaining_uses = $8, access_code = $9,
     voice = $10, days = $11, start_minute = $12, end_minute = $13, timezone = $14, updated_at = $15,
-    version = version + 1
+    max_uses = $16, version = version + 1
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id = $2 AND version = $3
 
 -- name: grant_revoke

@@ -2,7 +2,7 @@
 
 -- name: key_authenticate
 SELECT k.id, k.account_id, k.building_id, k.member_id, k.kind, k.scopes, k.expires_at, k.revoked_at, k.last_used_at,
-    a.subscription_status, a.buildings_version,
+    a.subscription_status, a.buildings_version, a.earlier_revision,
     (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.is_primary = 1) AS primary_id,
     (SELECT count(*) FROM building b WHERE b.account_id = k.account_id) AS buildings,
     (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.id = k.building_id) AS building_found,
@@ -12,7 +12,7 @@ FROM api_key k LEFT JOIN account a ON a.id = k.account_id
 WHERE k.hash = $1
 
 -- name: key_confirm
-SELECT k.scopes, k.expires_at, a.subscription_status, a.buildings_version
+SELECT k.scopes, k.expires_at, a.subscription_status, a.buildings_version, a.earlier_revision
 FROM api_key k JOIN account a ON a.id = k.account_id
 WHERE k.hash = $1 AND k.revoked_at IS NULL
 

@@ -17,7 +17,14 @@
 enum access { PUBLIC, ANY_KEY, WEBSITE };
 enum building { IGNORED, SELECTED, IN_PATH, FORBIDDEN };
 enum limit { UNLIMITED, PER_KEY, PER_IP_PLANS, PER_IP_AUTH, PER_IP_OTP };
-enum needs { IDEMPOTENCY = 1, IDEMPOTENCY_IF_SENT = 2, GRANT_VERSION = 4, SETTINGS_VERSION = 8, BODY = 16 };
+enum needs {
+    IDEMPOTENCY = 1,
+    IDEMPOTENCY_IF_SENT = 2,
+    GRANT_VERSION = 4,
+    SETTINGS_VERSION = 8,
+    BODY = 16,
+    EARLIER = 32
+};
 
 struct contract {
     enum http_method method;
@@ -100,6 +107,9 @@ static const struct contract contract[] = {
     {HTTP_DELETE, "/v1/unlock/{id}/link", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, 0},
     {HTTP_GET, "/openapi.json", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
     {HTTP_GET, "/docs/agents", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
+    /* for accounts of the earlier revision alone */
+    {HTTP_GET, "/v1/setup", ANY_KEY, "account:read", 0, 0, SELECTED, PER_KEY, EARLIER},
+    {HTTP_PATCH, "/v1/setup", ANY_KEY, "setup:write", 0, ERR_NUMBER_OWNER_REQUIRED, SELECTED, PER_KEY, EARLIER | BODY},
 };
 
 static inline uint32_t scope_bits(const char *texts)
@@ -236,6 +246,20 @@ static inline void issue_keys(struct scene *s)
     h->now_us += 2 * US_PER_S; /* EXPIRED has expired */
 }
 
+static inline void choose_revision(struct scene *s, bool earlier)
+{
+    sql(s->fixture, "UPDATE account SET earlier_revision = %s%s", earlier ? "1" : "0", "");
+}
+
+static inline struct router *make_router(void)
+{
+    const struct route_set *sets[100];
+    assert_true(api_set_count < COUNT(sets));
+    memcpy(sets, api_sets, api_set_count * sizeof *sets);
+    sets[api_set_count] = &earlier_routes;
+    return router_new(sets, api_set_count + 1);
+}
+
 static inline int scene_open(void **state)
 {
     if (fixture_open(state))
@@ -246,7 +270,7 @@ static inline int scene_open(void **state)
         return -1;
     s->fixture = h;
     s->gate = (struct gate){.config = &h->fixture->config, .limiter = limiter_new()};
-    s->router = router_new(api_sets, api_set_count);
+    s->router = make_router();
     sql(h, "UPDATE building SET is_primary = 1 WHERE id = '%s'%s", h->building.text, "");
     s->parent = add_account(h, "parent@example.com", &s->primary);
     struct id own = h->account;

@@ -1,9 +1,11 @@
 /* The gate against the contract: credentials, scopes, buildings, limits, required headers and the order of checks. */
+#include "api/earlier.h"
 #include "api/gate_scene.h"
 
-/* Runs `check` on every row, in one read transaction: failures are counted there and asserted here. */
+/* Runs `check` on every row of a revision, in one read transaction: failures are counted there and asserted here. */
 struct sweep {
     struct scene *scene;
+    bool earlier;
     void (*check)(struct scene *s, struct tx *tx, const struct contract *row);
 };
 
@@ -11,14 +13,20 @@ static enum err sweep_run(struct tx *tx, void *arg)
 {
     struct sweep *w = arg;
     for (size_t i = 0; i < COUNT(contract); i++)
-        w->check(w->scene, tx, &contract[i]);
+        if (w->earlier || !(contract[i].needs & EARLIER))
+            w->check(w->scene, tx, &contract[i]);
     return ERR_NONE;
 }
 
 static void sweep(struct scene *s, void (*check)(struct scene *, struct tx *, const struct contract *))
 {
-    assert_int_equal(fixture_run(s->fixture, STORE_READ, sweep_run, &(struct sweep){s, check}), ERR_NONE);
-    assert_int_equal(s->failures, 0);
+    for (int earlier = 0; earlier <= 1; earlier++) {
+        struct sweep w = {s, earlier, check};
+        choose_revision(s, earlier);
+        assert_int_equal(fixture_run(s->fixture, STORE_READ, sweep_run, &w), ERR_NONE);
+        choose_revision(s, false);
+        assert_int_equal(s->failures, 0);
+    }
 }
 
 /* ---- tests ---- */
@@ -26,7 +34,7 @@ static void sweep(struct scene *s, void (*check)(struct scene *, struct tx *, co
 static void every_route_has_a_row_in_this_table(void **state)
 {
     struct scene *s = *state;
-    size_t routes = 0;
+    size_t routes = earlier_routes.count;
     for (size_t i = 0; i < api_set_count; i++)
         routes += api_sets[i]->count;
     assert_int_equal(routes, COUNT(contract));
@@ -369,6 +377,84 @@ static void plain_http_is_refused_before_anything_else(void **state)
     assert_int_equal(gate_head(&q), ERR_NONE);
 }
 
+/* ---- revisions ---- */
+
+static void the_earlier_rows_have_the_access_of_those_they_replace(void **state)
+{
+    size_t replaced = 0;
+    (void)state;
+    for (size_t i = 0; i < api_set_count; i++)
+        for (size_t k = 0; k < api_sets[i]->count; k++) {
+            const struct route *row = &api_sets[i]->rows[k], *earlier = row->earlier;
+            if (!earlier)
+                continue;
+            replaced++;
+            assert_int_equal(earlier->method, row->method);
+            assert_string_equal(earlier->path, row->path);
+            assert_int_equal(earlier->credential, row->credential);
+            assert_int_equal(earlier->scopes, row->scopes);
+            assert_int_equal(earlier->limit, row->limit);
+            assert_int_equal(earlier->building, row->building);
+            assert_int_equal(earlier->idempotency, row->idempotency);
+            assert_int_equal(earlier->match, row->match);
+            assert_int_equal(earlier->run, row->run);
+            assert_ptr_equal(earlier->lengthy, row->lengthy);
+            assert_int_equal(earlier->flags, row->flags & ~(unsigned)ROUTE_SITE);
+            assert_int_equal(earlier->status, row->status);
+        }
+    assert_int_equal(replaced + earlier_routes.count, EARLIER_ROWS);
+}
+
+static enum err current_run(struct tx *tx, void *arg)
+{
+    struct scene *s = arg;
+    for (size_t i = 0; i < COUNT(contract); i++) {
+        if (!(contract[i].needs & EARLIER))
+            continue;
+        struct probe p = valid(s, &contract[i], AGENT);
+        struct result r;
+        ask(s, tx, &p, &r);
+        expect_error(s, &p, "of the current revision", r.e, ERR_NOT_FOUND);
+        s->failures += r.q.limits.limit != 0;
+    }
+    return ERR_NONE;
+}
+
+static void other_accounts_lack_the_paths_of_the_earlier_revision(void **state)
+{
+    struct scene *s = *state;
+    assert_int_equal(fixture_run(s->fixture, STORE_READ, current_run, s), ERR_NONE);
+    assert_int_equal(s->failures, 0);
+}
+
+/* The second check is that of a transaction that runs again, when the account's revision has changed. */
+static enum err revision_run(struct tx *tx, void *arg)
+{
+    struct scene *s = arg;
+    struct result r;
+    struct probe p = valid(s, row_of(HTTP_GET, "/v1/unlock"), AGENT);
+    char bearer[KEY_TEXT_MAX + 8];
+    struct http_header headers[8];
+    struct http_request http = {.headers = headers, .peer = {.address = "192.0.2.1", .secure = true}};
+    ask(s, tx, &p, &r);
+    s->failures += r.q.route != r.route->earlier;
+    http.header_count = put_headers(s, &p, headers, bearer, sizeof bearer);
+    struct request mcp = {.http = &http, .route = r.route, .tx = *tx, .message = "a message"};
+    struct request again = {.http = &http, .route = r.route->earlier, .asked = r.route, .tx = *tx, .message = "other"};
+    s->failures += gate_check(&s->gate, NULL, &mcp) || mcp.route != r.route;
+    s->failures += gate_check(&s->gate, NULL, &again) || again.route != r.route;
+    return ERR_NONE;
+}
+
+static void a_key_is_served_the_revision_of_its_account_but_not_by_mcp(void **state)
+{
+    struct scene *s = *state;
+    choose_revision(s, true);
+    assert_int_equal(fixture_run(s->fixture, STORE_READ, revision_run, s), ERR_NONE);
+    choose_revision(s, false);
+    assert_int_equal(s->failures, 0);
+}
+
 /* ---- retries ---- */
 
 static enum err retry_run(struct tx *tx, void *arg)
@@ -414,6 +500,9 @@ int main(void)
         TEST(each_malformed_id_is_refused),
         TEST(checks_fail_in_the_documented_order),
         TEST(the_kind_of_key_is_checked_between_the_limit_and_the_scope),
+        TEST(the_earlier_rows_have_the_access_of_those_they_replace),
+        TEST(other_accounts_lack_the_paths_of_the_earlier_revision),
+        TEST(a_key_is_served_the_revision_of_its_account_but_not_by_mcp),
         TEST(a_request_that_is_checked_twice_counts_once),
         cmocka_unit_test(plain_http_is_refused_before_anything_else),
     };

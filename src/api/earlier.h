@@ -1,0 +1,19 @@
+/* The earlier revision of the interface: its rows for grants and setup (contract, Versioning 3; decisions section 12).
+ *
+ * Its fields have other names; the rules are those of the current revision. */
+#pragma once
+#include "api/route.h"
+
+enum earlier_row {
+    EARLIER_GET_UNLOCK,
+    EARLIER_LIST_UNLOCK,
+    EARLIER_CREATE_UNLOCK,
+    EARLIER_UPDATE_UNLOCK,
+    /* paths that the current revision does not have */
+    EARLIER_GET_SETUP,
+    EARLIER_UPDATE_SETUP,
+    EARLIER_ROWS
+};
+
+/* For `earlier` of the current revision's rows. */
+extern const struct route earlier_rows[EARLIER_ROWS];
