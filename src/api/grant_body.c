@@ -196,9 +196,9 @@ static void put_uses(const struct grant *g, struct unlock *u)
         u->ends_at = v_time(g->ends_us);
 }
 
-void unlock_fill(struct tx *tx, const struct id *building, const struct grant *g, struct unlock *u)
+void unlock_fill(struct tx *tx, const struct id *building, const struct grant *g, struct unlock *ret)
 {
-    *u = (struct unlock){
+    *ret = (struct unlock){
         .building_id = v_str(str_n(building->text, ID_LEN)),
         .id = v_str(str_n(g->id.text, ID_LEN)),
         .type = text(grant_type_names[g->type]),
@@ -209,21 +209,21 @@ void unlock_fill(struct tx *tx, const struct id *building, const struct grant *g
         .created_at = v_time(g->created_us),
     };
     if (g->request_id.p)
-        u->request_id = v_str(g->request_id);
+        ret->request_id = v_str(g->request_id);
     if (g->updated_us)
-        u->updated_at = v_time(g->updated_us);
+        ret->updated_at = v_time(g->updated_us);
     switch (g->type) {
     case GRANT_TIMER:
-        u->starts_at = v_time(g->starts_us);
-        put_uses(g, u);
+        ret->starts_at = v_time(g->starts_us);
+        put_uses(g, ret);
         break;
     case GRANT_PASSCODE:
-        u->access_code = v_str(str_n(g->code, strlen(g->code)));
-        u->enter_code_with_voice = v_bool(g->voice);
-        put_uses(g, u);
+        ret->access_code = v_str(str_n(g->code, strlen(g->code)));
+        ret->enter_code_with_voice = v_bool(g->voice);
+        put_uses(g, ret);
         break;
     case GRANT_ROUTINE:
-        put_schedule(tx->arena, &g->schedule, u);
+        put_schedule(tx->arena, &g->schedule, ret);
         break;
     }
 }
