@@ -96,8 +96,9 @@ static const struct route rows[] = {
      .summary = "Make a link for the guest of a grant",
      .description =
          "The link leads to a page in the guest's language: the building, the code, how to use the call box, and until "
-         "when. It needs no account, and shows nothing else of yours. Whoever has the link can read the code. It "
-         "ends when the grant is revoked or the link is deleted, and does not work while the grant has expired; while "
+         "when. The page needs no account, and shows nothing else of yours. Everyone who has the link can read the "
+         "code. The link ends when the grant is revoked or the link is deleted, and does not work while the grant has "
+         "expired; while "
          "the grant is disabled or used up, the page says that it is not valid now. The same link is returned while it "
          "lives.",
      .tag = TAG,

@@ -86,7 +86,7 @@ async function load(cursor) {
     }
 }
 
-/** Shows what came since, above what is shown. What is older stays, unless there is a gap. @param {{data: Entry[], pagination: Pagination}} page */
+/** Shows newer entries above the others. The older ones stay, unless there is a gap between. @param {{data: Entry[], pagination: Pagination}} page */
 function add(page) {
     const known = new Set(state.entries.map(({ id }) => id));
     const joins = page.data.some(({ id }) => known.has(id));
