@@ -241,7 +241,9 @@ static void test_a_key_ends_the_greeting(void **state)
 {
     (void)state;
     prepare(LONG_WELCOME, false);
+    pthread_mutex_lock(&fake.lock);
     fake.welcome = LONG_WELCOME;
+    pthread_mutex_unlock(&fake.lock);
     struct clip *whole = synth_render(STR(LONG_WELCOME));
     const int port = call(FAKE_CODE, 0);
     while (!sound_length() && hear_packet())

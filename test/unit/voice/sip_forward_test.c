@@ -328,18 +328,25 @@ static void test_the_resident_opens_without_a_phone_and_talks_on(void **state)
     hang_up_and_end(&p);
 }
 
+static void browsers_ring(bool ring)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.browsers = ring;
+    pthread_mutex_unlock(&fake.lock);
+}
+
 static void test_a_visitor_without_a_phone_waits_for_browsers(void **state)
 {
     (void)state;
     rings(RING_ALL, false, NULL, NULL, NULL);
-    fake.browsers = true;
+    browsers_ring(true);
     visit(FAKE_RING);
     assert_int_equal(next_response(), 180);
     resident_opens();
     (void)visitor_answered();
     assert_int_equal(raw_heard_key(r.rtp, 96, RAW_PATIENCE_MS), '5');
     visitor_hung_up_on();
-    fake.browsers = false;
+    browsers_ring(false);
 }
 
 static void test_a_command_needs_its_call(void **state)
