@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { assets } from './assets.mjs';
 import { backup } from './backup.mjs';
+import { command } from './command.mjs';
 import { events } from './events.mjs';
 import { handshakes } from './handshakes.mjs';
 import { hooks } from './hooks.mjs';
@@ -26,7 +27,7 @@ import { seed } from './seed.mjs';
 const work = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'portero-bench-'));
 const read = join(root, 'bench/load/read.lua'), create = join(root, 'bench/load/create.lua');
 const KEYS = '10000';
-const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'forward', 'greetings', 'mcp', 'metrics', 'plans', 'postgresql', 'purge', 'queue', 'store', 'waits', 'webrtc'];
+const WITHOUT_STORE = ['calls', 'command', 'deliveries', 'flood', 'forward', 'greetings', 'mcp', 'metrics', 'plans', 'postgresql', 'purge', 'queue', 'store', 'waits', 'webrtc'];
 const GROWN = Number(process.env.PORTERO_BENCH_GRANTS ?? 10_000_000);
 
 function run(command, args, options = {}) {
@@ -443,6 +444,7 @@ try {
   if (wants('output')) await output(big);
   if (wants('starting')) await starting(big);
   if (wants('metrics')) await metrics([await store('metrics-off', 1_000), await store('metrics-on', 1_000)], one);
+  if (wants('command')) command();
   if (wants('mcp')) await mcp(await store('mcp', 10_000));
   if (wants('restarts')) await restarts(big, grantOf(big), { number: '+19990000005', code: '0005' });
   if (wants('calls')) calls();

@@ -208,6 +208,9 @@ static void speech_release(struct speech *s)
 
 enum err speech_new(struct speech **ret, const struct speech_options *options)
 {
+    enum err e = synth_load();
+    if (e)
+        return e;
     struct speech *s = mem_new(struct speech);
     s->options = *options;
     pthread_mutex_init(&s->lock, NULL);

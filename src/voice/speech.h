@@ -25,7 +25,7 @@ struct speech_options {
     void *arg;
 };
 
-/* The mailbox must outlive the speech. ERR_IO if no thread can be started. */
+/* The mailbox must outlive the speech. ERR_IO if no thread can be started, ERR_NOT_FOUND if flite is not there. */
 enum err speech_new(struct speech **ret, const struct speech_options *options) CHECKED;
 /* Stops the thread, which may first finish one text. The mailbox must not be drained afterwards. NULL is fine. */
 void speech_free(struct speech *s);

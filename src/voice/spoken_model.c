@@ -1,12 +1,44 @@
 #include "voice/spoken_model.h"
 
 #include <pocketsphinx.h>
+#include <pthread.h>
 #include <sphinxbase/err.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/library.h"
 #include "base/mem.h"
+
+#define RECOGNIZER "libpocketsphinx.so.3" /* needs libsphinxbase */
+
+#define SPHINX(S)                                                                                                      \
+    S(err_set_logfp)                                                                                                   \
+    S(cmd_ln_init)                                                                                                     \
+    S(cmd_ln_free_r)                                                                                                   \
+    S(ps_args)                                                                                                         \
+    S(ps_init)                                                                                                         \
+    S(ps_free)                                                                                                         \
+    S(ps_add_word)                                                                                                     \
+    S(ps_get_logmath)                                                                                                  \
+    S(ps_set_fsg)                                                                                                      \
+    S(ps_set_search)                                                                                                   \
+    S(ps_start_stream)                                                                                                 \
+    S(ps_start_utt)                                                                                                    \
+    S(ps_process_raw)                                                                                                  \
+    S(ps_end_utt)                                                                                                      \
+    S(ps_get_hyp)                                                                                                      \
+    S(ps_get_n_frames)                                                                                                 \
+    S(fsg_model_init)                                                                                                  \
+    S(fsg_model_free)                                                                                                  \
+    S(fsg_model_word_add)                                                                                              \
+    S(fsg_model_trans_add)                                                                                             \
+    S(fsg_model_null_trans_add)
+static struct {
+    SPHINX(LIBRARY_POINTER)
+} sphinx;
+static const char *const sphinx_names[] = {SPHINX(LIBRARY_NAME)};
+#define SPHINX_COUNT (sizeof sphinx_names / sizeof *sphinx_names)
 
 #define WORDS_MAX 11 /* ten digits, and "oh" */
 
@@ -49,18 +81,18 @@ struct spoken_model {
 static cmd_ln_t *options(enum spoken_kind kind, const char *directory)
 {
     if (kind == SPOKEN_TIDIGITS)
-        return cmd_ln_init(NULL, ps_args(), TRUE, "-hmm", directory, "-samprate", "8000", "-lowerf", "1", "-upperf",
-                           "4000", "-nfilt", "20", "-round_filters", "no", "-remove_dc", "yes", "-wlen", "0.025",
-                           "-feat", "s2_4x", "-cmninit", "63,-1,1", COMMON, NULL);
-    return cmd_ln_init(NULL, ps_args(), TRUE, "-hmm", directory, "-samprate", "16000", "-lowerf", "130", "-upperf",
-                       "6800", "-nfilt", "25", "-lifter", "22", "-feat", "1s_c_d_dd", "-svspec", "0-12/13-25/26-38",
-                       "-cmninit", "41.00,-5.29,-0.12,5.09", COMMON, NULL);
+        return sphinx.cmd_ln_init(NULL, sphinx.ps_args(), TRUE, "-hmm", directory, "-samprate", "8000", "-lowerf", "1",
+                                  "-upperf", "4000", "-nfilt", "20", "-round_filters", "no", "-remove_dc", "yes",
+                                  "-wlen", "0.025", "-feat", "s2_4x", "-cmninit", "63,-1,1", COMMON, NULL);
+    return sphinx.cmd_ln_init(NULL, sphinx.ps_args(), TRUE, "-hmm", directory, "-samprate", "16000", "-lowerf", "130",
+                              "-upperf", "6800", "-nfilt", "25", "-lifter", "22", "-feat", "1s_c_d_dd", "-svspec",
+                              "0-12/13-25/26-38", "-cmninit", "41.00,-5.29,-0.12,5.09", COMMON, NULL);
 }
 
 static bool add_words(struct spoken_model *m)
 {
     for (size_t i = 0; i < WORDS_MAX; i++)
-        if (ps_add_word(m->ps, words[i].text, words[i].phones[m->kind], FALSE) < 0)
+        if (sphinx.ps_add_word(m->ps, words[i].text, words[i].phones[m->kind], FALSE) < 0)
             return false;
     return true;
 }
@@ -158,7 +190,7 @@ static void walk_arcs(const struct automaton *a, struct nodes *nodes, fsg_model_
                 continue;
             int to = node_of(nodes, next, word);
             if (g)
-                fsg_model_trans_add(g, from, to, 0, word);
+                sphinx.fsg_model_trans_add(g, from, to, 0, word);
         }
 }
 
@@ -168,15 +200,15 @@ static fsg_model_t *grammar_new(struct spoken_model *m, struct automaton *a)
     const size_t most = (size_t)a->states * WORDS_MAX + 1;
     struct nodes nodes = {.v = mem_array(struct node, most), .count = 1, .at = mem_array(int, most)};
     walk_arcs(a, &nodes, NULL);
-    fsg_model_t *g = fsg_model_init("digits", ps_get_logmath(m->ps), 1.0F, nodes.count + 1);
+    fsg_model_t *g = sphinx.fsg_model_init("digits", sphinx.ps_get_logmath(m->ps), 1.0F, nodes.count + 1);
     for (size_t i = 0; i < WORDS_MAX; i++)
-        (void)fsg_model_word_add(g, words[i].text);
+        (void)sphinx.fsg_model_word_add(g, words[i].text);
     walk_arcs(a, &nodes, g);
     g->start_state = 0;
     g->final_state = nodes.count;
     for (int i = 0; i < nodes.count; i++)
         if (a->v[nodes.v[i].state].accepts)
-            (void)fsg_model_null_trans_add(g, i, nodes.count, 0);
+            (void)sphinx.fsg_model_null_trans_add(g, i, nodes.count, 0);
     free(nodes.v);
     free(nodes.at);
     free(a->v);
@@ -251,8 +283,8 @@ static int word_at(const char *p)
 static void read_path(struct spoken_model *m, struct spoken_path *ret)
 {
     int32 score;
-    const char *text = ps_get_hyp(m->ps, &score);
-    const int frames = ps_get_n_frames(m->ps);
+    const char *text = sphinx.ps_get_hyp(m->ps, &score);
+    const int frames = sphinx.ps_get_n_frames(m->ps);
     if (!text || frames <= 0)
         return;
     ret->found = true;
@@ -270,11 +302,11 @@ static struct spoken_path decode(struct spoken_model *m, const char *search)
     struct spoken_path path = {0};
     /* A new stream: the estimate of the noise starts from nothing, so that a score does not depend on what came before.
      */
-    if (!m->n || clock_monotonic_us() > m->until_us || ps_set_search(m->ps, search) || ps_start_stream(m->ps) ||
-        ps_start_utt(m->ps))
+    if (!m->n || clock_monotonic_us() > m->until_us || sphinx.ps_set_search(m->ps, search) ||
+        sphinx.ps_start_stream(m->ps) || sphinx.ps_start_utt(m->ps))
         return path;
-    const bool processed = ps_process_raw(m->ps, m->samples, m->n, FALSE, TRUE) >= 0;
-    if (!ps_end_utt(m->ps) && processed)
+    const bool processed = sphinx.ps_process_raw(m->ps, m->samples, m->n, FALSE, TRUE) >= 0;
+    if (!sphinx.ps_end_utt(m->ps) && processed)
         read_path(m, &path);
     return path;
 }
@@ -282,8 +314,8 @@ static struct spoken_path decode(struct spoken_model *m, const char *search)
 /* Keeps the grammar for later under the name `search`. */
 static bool keep(struct spoken_model *m, const char *search, fsg_model_t *g)
 {
-    const bool kept = !ps_set_fsg(m->ps, search, g);
-    fsg_model_free(g);
+    const bool kept = !sphinx.ps_set_fsg(m->ps, search, g);
+    sphinx.fsg_model_free(g);
     return kept;
 }
 
@@ -324,16 +356,27 @@ struct spoken_path spoken_other_than(struct spoken_model *m, const char *code)
 
 /* ---- life ---- */
 
+static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+static enum err loaded;
+
+static void load(void)
+{
+    loaded = library_load(RECOGNIZER, sphinx_names, SPHINX_COUNT, &sphinx);
+    if (!loaded)
+        sphinx.err_set_logfp(NULL);
+}
+
 enum err spoken_model_new(enum spoken_kind kind, const char *directory, struct spoken_model **ret)
 {
-    err_set_logfp(NULL);
+    if (pthread_once(&load_once, load) || loaded)
+        return ERR_NOT_FOUND;
     cmd_ln_t *config = options(kind, directory);
     if (!config)
         return ERR_INTERNAL_ERROR;
     struct spoken_model *m = mem_new(struct spoken_model);
     m->kind = kind;
-    m->ps = ps_init(config);
-    cmd_ln_free_r(config);
+    m->ps = sphinx.ps_init(config);
+    sphinx.cmd_ln_free_r(config);
     if (!m->ps || !add_words(m) || !keep_constant(m)) {
         spoken_model_free(m);
         return ERR_NOT_FOUND;
@@ -348,6 +391,6 @@ void spoken_model_free(struct spoken_model *m)
         return;
     spoken_model_forget(m);
     if (m->ps)
-        ps_free(m->ps);
+        sphinx.ps_free(m->ps);
     free(m);
 }

@@ -1,4 +1,5 @@
-/* An acoustic model that scores audio against grammars of digits (pocketsphinx). One thread at a time.
+/* An acoustic model that scores audio against grammars of digits (pocketsphinx, loaded with the first model). One
+ * thread at a time.
  *
  * A score is a logarithm: higher is better. Scores of one piece of audio under one model may be compared across
  * grammars, because every word has the same cost in each and the whole model is evaluated in every frame. */
@@ -17,7 +18,7 @@ enum spoken_kind {
 
 struct spoken_model;
 
-/* ERR_NOT_FOUND if `directory` holds no such model. */
+/* ERR_NOT_FOUND if `directory` holds no such model, or pocketsphinx is not there. */
 enum err spoken_model_new(enum spoken_kind kind, const char *directory, struct spoken_model **ret) CHECKED;
 void spoken_model_free(struct spoken_model *m);
 

@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <pthread.h>
 
+#include "base/library.h"
 #include "base/log.h"
 #include "voice/audio.h"
 
@@ -11,7 +12,24 @@
 #define CHUNK       VOICE_RATE                         /* samples between two calls of on_speech() */
 #define SAMPLES_MAX ((AUDIO_SECONDS + 1) * VOICE_RATE) /* more than is kept, so that audio_cut() fades */
 
-cst_voice *register_cmu_us_rms(const char *directory); /* of libflite_cmu_us_rms, which has no header */
+#define VOICE_LIBRARY "libflite_cmu_us_rms.so.1"
+
+cst_voice *register_cmu_us_rms(const char *directory); /* of VOICE_LIBRARY, which has no header */
+
+#define FLITE(S)                                                                                                       \
+    S(flite_init)                                                                                                      \
+    S(flite_text_to_wave)                                                                                              \
+    S(delete_wave)                                                                                                     \
+    S(register_cmu_us_rms)                                                                                             \
+    S(new_audio_streaming_info)                                                                                        \
+    S(audio_streaming_info_val)                                                                                        \
+    S(feat_set)                                                                                                        \
+    S(cst_errjmp)
+static struct {
+    FLITE(LIBRARY_POINTER)
+} flite;
+static const char *const flite_names[] = {FLITE(LIBRARY_NAME)};
+#define FLITE_COUNT (sizeof flite_names / sizeof *flite_names)
 
 /* flite's voice and its error handler are shared by the process. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -78,15 +96,25 @@ static bool load_voice(void)
 {
     if (voice)
         return true;
-    cst_audio_streaming_info *info = new_audio_streaming_info();
-    flite_init();
-    voice = register_cmu_us_rms(NULL);
+    if (library_load(VOICE_LIBRARY, flite_names, FLITE_COUNT, &flite))
+        return false;
+    cst_audio_streaming_info *info = flite.new_audio_streaming_info();
+    flite.flite_init();
+    voice = flite.register_cmu_us_rms(NULL);
     if (!voice || !info)
         return false;
     info->min_buffsize = CHUNK;
     info->asc = on_speech;
-    feat_set(voice->features, "streaming_info", audio_streaming_info_val(info));
+    flite.feat_set(voice->features, "streaming_info", flite.audio_streaming_info_val(info));
     return true;
+}
+
+enum err synth_load(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool loaded = load_voice();
+    pthread_mutex_unlock(&lock);
+    return loaded ? ERR_NONE : ERR_NOT_FOUND;
 }
 
 /* flite ends the process on an error of its own, unless it may jump out. */
@@ -96,10 +124,10 @@ static void speak(const char *text)
     if (setjmp(out)) {
         log_error("speech synthesis failed");
     } else {
-        cst_errjmp = &out;
-        delete_wave(flite_text_to_wave(text, voice));
+        *flite.cst_errjmp = &out;
+        flite.delete_wave(flite.flite_text_to_wave(text, voice));
     }
-    cst_errjmp = NULL;
+    *flite.cst_errjmp = NULL;
 }
 
 static void synthesize(const char *text, struct audio *ret)

@@ -4,6 +4,7 @@
 #include <srtp2/srtp.h>
 
 #include "base/clock.h"
+#include "base/library.h"
 #include "voice/player.h"
 
 #define WINDOW      128 /* packets that may come late */
@@ -17,12 +18,30 @@
 
 /* ---- SRTP ---- */
 
+#define SRTP(S)                                                                                                        \
+    S(srtp_init)                                                                                                       \
+    S(srtp_create)                                                                                                     \
+    S(srtp_dealloc)                                                                                                    \
+    S(srtp_crypto_policy_set_aes_gcm_128_16_auth)                                                                      \
+    S(srtp_crypto_policy_set_rtp_default)                                                                              \
+    S(srtp_crypto_policy_set_rtcp_default)                                                                             \
+    S(srtp_protect)                                                                                                    \
+    S(srtp_protect_rtcp)                                                                                               \
+    S(srtp_unprotect)                                                                                                  \
+    S(srtp_unprotect_rtcp)
+static struct {
+    SRTP(LIBRARY_POINTER)
+} srtp;
+static const char *const srtp_names[] = {SRTP(LIBRARY_NAME)};
+#define SRTP_COUNT (sizeof srtp_names / sizeof *srtp_names)
+
 static pthread_once_t srtp_once = PTHREAD_ONCE_INIT;
-static srtp_err_status_t srtp_state;
+static srtp_err_status_t srtp_state = srtp_err_status_init_fail;
 
 static void init_srtp(void)
 {
-    srtp_state = srtp_init();
+    if (!library_load("libsrtp2.so.1", srtp_names, SRTP_COUNT, &srtp))
+        srtp_state = srtp.srtp_init();
 }
 
 bool webrtc_stream_prepare(void)
@@ -34,13 +53,13 @@ static bool make_context(srtp_t *ret, bool gcm, const uint8_t *key, srtp_ssrc_ty
 {
     srtp_policy_t p = {.ssrc = {.type = direction}, .key = (uint8_t *)(uintptr_t)key, .window_size = WINDOW};
     if (gcm) {
-        srtp_crypto_policy_set_aes_gcm_128_16_auth(&p.rtp);
-        srtp_crypto_policy_set_aes_gcm_128_16_auth(&p.rtcp);
+        srtp.srtp_crypto_policy_set_aes_gcm_128_16_auth(&p.rtp);
+        srtp.srtp_crypto_policy_set_aes_gcm_128_16_auth(&p.rtcp);
     } else {
-        srtp_crypto_policy_set_rtp_default(&p.rtp);
-        srtp_crypto_policy_set_rtcp_default(&p.rtcp);
+        srtp.srtp_crypto_policy_set_rtp_default(&p.rtp);
+        srtp.srtp_crypto_policy_set_rtcp_default(&p.rtcp);
     }
-    return !srtp_create(ret, &p);
+    return !srtp.srtp_create(ret, &p);
 }
 
 void webrtc_stream_init(struct webrtc_stream *s, uint8_t pt)
@@ -66,9 +85,9 @@ bool webrtc_stream_start(struct webrtc_stream *s, const struct webrtc_keys *keys
 void webrtc_stream_done(struct webrtc_stream *s)
 {
     if (s->in)
-        (void)srtp_dealloc(s->in);
+        (void)srtp.srtp_dealloc(s->in);
     if (s->out)
-        (void)srtp_dealloc(s->out);
+        (void)srtp.srtp_dealloc(s->out);
     s->in = s->out = NULL;
 }
 
@@ -96,7 +115,7 @@ static bool decrypt(struct webrtc_stream *s, uint8_t *p, bool rtcp, int *n)
     const bool known = is_known(s, source);
     if (!known && s->source_count == WEBRTC_SOURCES_MAX)
         return false;
-    if (rtcp ? srtp_unprotect_rtcp(s->in, p, n) : srtp_unprotect(s->in, p, n))
+    if (rtcp ? srtp.srtp_unprotect_rtcp(s->in, p, n) : srtp.srtp_unprotect(s->in, p, n))
         return false;
     if (!known)
         s->sources[s->source_count++] = source;
@@ -199,7 +218,7 @@ size_t webrtc_stream_make(struct webrtc_stream *s, const struct media_packet *fr
     copy_audio(s, from, ret + RTP_HEADER_SIZE);
     s->mine.packets++;
     s->mine.bytes += (uint32_t)from->n;
-    return srtp_protect(s->out, ret, &n) ? 0 : (size_t)n;
+    return srtp.srtp_protect(s->out, ret, &n) ? 0 : (size_t)n;
 }
 
 /* ---- reports ---- */
@@ -229,7 +248,7 @@ size_t webrtc_stream_report(struct webrtc_stream *s, int64_t now_ms, uint8_t ret
     if (mb && !write_report(s, mb, now_ms) && mb->end + SRTP_MAX_TRAILER_LEN + 4 <= WEBRTC_PACKET_MAX) {
         n = (int)mb->end;
         memcpy(ret, mb->buf, mb->end);
-        if (srtp_protect_rtcp(s->out, ret, &n))
+        if (srtp.srtp_protect_rtcp(s->out, ret, &n))
             n = 0;
     }
     mem_deref(mb);

@@ -31,7 +31,7 @@ struct webrtc_stream {
     } mine;
 };
 
-/* Prepares libsrtp2, once for the process. False if that fails. */
+/* Loads libsrtp2 and prepares it, once for the process. False if that fails. */
 bool webrtc_stream_prepare(void) CHECKED;
 /* Chooses our SSRC and first numbers. */
 void webrtc_stream_init(struct webrtc_stream *s, uint8_t pt);

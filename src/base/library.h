@@ -1,0 +1,22 @@
+/* Shared libraries that are loaded when something first needs them. The program is not linked with those whose loading
+ * would cost every command more than all the rest of its start: a synthesizer with its voice, a recognizer with linear
+ * algebra.
+ *
+ * A table names the symbols, and a structure of pointers takes them, in the same order:
+ *
+ *     #define FLITE(S) S(flite_init) S(flite_text_to_wave)
+ *     static struct { FLITE(LIBRARY_POINTER) } flite;
+ *     static const char *const names[] = {FLITE(LIBRARY_NAME)};
+ *
+ * LIBRARY_POINTER takes types from the library's header, so a call is checked as if it were linked. */
+#pragma once
+#include <stddef.h>
+
+#include "base/err.h"
+
+#define LIBRARY_POINTER(symbol) __typeof__(symbol) *symbol;
+#define LIBRARY_NAME(symbol)    #symbol,
+
+/* Loads the library of this soname for the rest of the process, and sets the `count` pointers at `ret` to its symbols,
+ * or those of the libraries it needs. ERR_NOT_FOUND if it or one of them is missing, which is logged. Any thread. */
+enum err library_load(const char *soname, const char *const *names, size_t count, void *ret) CHECKED;
