@@ -174,6 +174,15 @@ static enum err leave_call(struct request *q, struct reply *p)
 
 #define TAG "Calls"
 
+/* An offer as browsers make it, in few lines. */
+#define EXAMPLE_OFFER                                                                                                  \
+    "{\"sdp\": \"v=0\\r\\no=- 1 1 IN IP4 127.0.0.1\\r\\ns=-\\r\\nt=0 0\\r\\na=group:BUNDLE 0\\r\\n"                    \
+    "m=audio 9 UDP/TLS/RTP/SAVPF 0 8\\r\\nc=IN IP4 0.0.0.0\\r\\na=mid:0\\r\\na=sendrecv\\r\\na=rtcp-mux\\r\\n"         \
+    "a=ice-ufrag:Brow\\r\\na=ice-pwd:0123456789012345678901\\r\\na=setup:actpass\\r\\n"                                \
+    "a=fingerprint:sha-256 AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:"                                           \
+    "AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB\\r\\n"                                                            \
+    "a=rtpmap:0 PCMU/8000\\r\\na=rtpmap:8 PCMA/8000\\r\\n\"}"
+
 static const struct route rows[] = {
     {.operation_id = "openCall",
      .summary = "Open the door in a call",
@@ -216,7 +225,7 @@ static const struct route rows[] = {
      .building = BUILDING_HEADER,
      .body = &listen_request_shape,
      .body_error = ERR_INVALID_SDP,
-     .body_example = "{\"sdp\": \"v=0\\r\\n…\"}",
+     .body_example = EXAMPLE_OFFER,
      .run = RUN_BLOCKING,
      .handler = listen_to_call,
      .status = 201,
