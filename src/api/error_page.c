@@ -8,10 +8,9 @@
 bool error_page_wanted(const struct request *q)
 {
     const struct http_request *r = q->http;
-    struct str accept = http_header(r, STR("Accept"), NULL);
     bool looks = r->method == HTTP_GET || r->method == HTTP_HEAD;
     bool called = str_starts(r->path, STR("/v1/")) || str_starts(r->path, STR(SITE_PREFIX "/v1/"));
-    return looks && !r->peer.local && !called && accept.n && memmem(accept.p, accept.n, "text/html", 9);
+    return looks && !r->peer.local && !called && http_accepts(r, "text/html");
 }
 
 /* The page for a status; its variants are those of each language, then those of the sandbox. */

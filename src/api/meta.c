@@ -51,10 +51,10 @@ static enum err get_document(struct request *q, struct reply *p)
     return reply_constant(q, p, service_openapi(q->service));
 }
 
-/* Browsers get it as a page. */
+/* Browsers, which do not ask for Markdown, get it as a page. */
 static enum err get_guide(struct request *q, struct reply *p)
 {
-    const bool page = error_page_wanted(q);
+    const bool page = error_page_wanted(q) && !http_accepts(q->http, "text/markdown");
     const struct http_asset *guide = service_document(q->service, page ? STR(GUIDE_PATH) : STR(GUIDE_PATH ".md"));
     if (!guide)
         return ERR_NOT_FOUND;

@@ -321,3 +321,9 @@ struct str http_header(const struct http_request *r, struct str name, size_t *re
         *ret_count = count;
     return found;
 }
+
+bool http_accepts(const struct http_request *r, const char *media)
+{
+    struct str accept = http_header(r, STR("Accept"), NULL);
+    return accept.n && memmem(accept.p, accept.n, media, strlen(media));
+}

@@ -49,6 +49,8 @@ struct http_request {
 /* The first field of that name (case-insensitive), STR_NONE without one. *ret_count (may be NULL): the number of them.
  */
 struct str http_header(const struct http_request *r, struct str name, size_t *ret_count);
+/* True if the field Accept names the media type, such as "text/html". */
+bool http_accepts(const struct http_request *r, const char *media);
 
 /* The server's callbacks. Each runs on the request's loop thread; loop is 0..threads-1. */
 struct http_handler {

@@ -88,8 +88,7 @@ enum err hosted_reply(struct request *q, struct reply *p, struct buf *page)
 
 static bool is_browser(struct request *q)
 {
-    struct str accept = http_header(q->http, STR("Accept"), NULL);
-    return accept.n && memmem(accept.p, accept.n, "text/html", 9);
+    return http_accepts(q->http, "text/html");
 }
 
 /* A URL of this service without scheme and host. The service may have several addresses, and the page's policy lets a

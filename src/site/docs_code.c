@@ -374,22 +374,22 @@ static void put_python(const struct docs_operation *o, struct buf *out)
 }
 
 static const struct {
-    const char *id, *name;
+    const char *id, *name, *fence;
     void (*put)(const struct docs_operation *o, struct buf *out);
-} languages[] = {
-    {"curl", "curl", put_curl}, {"javascript", "JavaScript", put_javascript}, {"python", "Python", put_python}};
+} languages[] = {{"curl", "curl", "sh", put_curl},
+                 {"javascript", "JavaScript", "js", put_javascript},
+                 {"python", "Python", "python", put_python}};
 
-void docs_put_code(const struct docs_operation *o, struct buf *out)
+void docs_put_code(const struct docs_operation *o, struct docs_out *out)
 {
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         struct buf code = BUF(CODE_MAX);
         languages[i].put(o, &code);
-        buf_printf(out,
-                   "<details class=\"sample\" data-language=\"%s\"%s><summary>%s</summary><pre tabindex=\"0\"><code>",
-                   languages[i].id, i ? "" : " open", languages[i].name);
-        buf_html(out, buf_view(&code));
-        buf_lit(out, "</code></pre></details>\n");
-        out->full |= code.full;
+        docs_html(out, "<details class=\"sample\" data-language=\"%s\"%s><summary>%s</summary>", languages[i].id,
+                  i ? "" : " open", languages[i].name);
+        docs_pre(out, languages[i].fence, buf_view(&code));
+        docs_html(out, "</details>\n");
+        out->to->full |= code.full;
         buf_done(&code);
     }
 }

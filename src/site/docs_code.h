@@ -1,6 +1,7 @@
 /* Requests as code, for the reference pages: curl, JavaScript for Node.js, Python with its standard library. */
 #pragma once
 #include "base/json.h"
+#include "site/docs_out.h"
 
 struct docs_operation {
     const char *base;   /* the service's address, without a trailing slash */
@@ -9,10 +10,10 @@ struct docs_operation {
     const json_t *operation;
 };
 
-/* Appends, as HTML, one folded piece of code for each language: the operation with its example body, and values that
+/* Appends a piece of code for each language: the operation with its example body, and values that
  * look real for parameters that must be sent. Optional parameters are left out, except Idempotency-Key and limit. The
  * key is read from the environment variable PORTERO_KEY. */
-void docs_put_code(const struct docs_operation *o, struct buf *out);
+void docs_put_code(const struct docs_operation *o, struct docs_out *out);
 
 /* Appends JSON in lines of two spaces for each level, as plain text. */
 void docs_put_json(const json_t *value, struct buf *out);

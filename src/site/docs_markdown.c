@@ -24,11 +24,28 @@ static void put_html(cmark_parser *parser, cmark_node *tree, struct buf *out)
     free(html);
 }
 
-void docs_markdown(struct str text, struct buf *out)
+/* Each line as a paragraph: no paragraph of ours is broken. */
+static void put_lines(struct str text, struct docs_out *out)
 {
+    while (text.p) {
+        const struct str line = str_cut(text, '\n', &text);
+        if (!line.n)
+            continue;
+        docs_paragraph(out, NULL);
+        buf_str(out->to, line);
+        docs_paragraph_end(out);
+    }
+}
+
+void docs_markdown(struct str text, struct docs_out *out)
+{
+    if (out->markdown) {
+        put_lines(text, out);
+        return;
+    }
     cmark_parser *parser = parser_of(text);
     cmark_node *tree = cmark_parser_finish(parser);
-    put_html(parser, tree, out);
+    put_html(parser, tree, out->to);
     cmark_node_free(tree);
     cmark_parser_free(parser);
 }

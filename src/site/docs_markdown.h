@@ -1,6 +1,7 @@
-/* Markdown as HTML, by cmark-gfm. All texts are this program's own. */
+/* Texts in Markdown, which cmark-gfm makes HTML of. All are this program's own. */
 #pragma once
 #include "base/json.h"
+#include "site/docs_out.h"
 
 /* A guide of the directory docs. */
 struct docs_guide {
@@ -12,7 +13,7 @@ struct docs_guide {
 extern const struct docs_guide docs_guides[];
 
 /* Appends a short text. */
-void docs_markdown(struct str text, struct buf *out);
+void docs_markdown(struct str text, struct docs_out *out);
 
 /* Appends a guide: headings have anchors as GitHub makes them, links to other guides lead to their pages, and links to
  * files that are not served become plain text. Returns its sections as a list of {"level", "id", "title", "text"},

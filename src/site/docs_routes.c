@@ -4,15 +4,26 @@
 #include "api/constant.h"
 #include "api/service.h"
 
+/* The Markdown of the page, for a program that asks for it; NULL otherwise. */
+static const struct http_asset *find_markdown(const struct request *q, struct str path)
+{
+    if (!http_accepts(q->http, "text/markdown"))
+        return NULL;
+    return service_document(q->service, arena_printf(q->tx.arena, "%.*s.md", STR_ARG(path)));
+}
+
 /* Also answers to a slash at the end. */
 static enum err get_docs(struct request *q, struct reply *p)
 {
     struct str path = q->http->path;
     if (path.n > 1 && path.p[path.n - 1] == '/')
         path.n--;
-    const struct http_asset *document = service_document(q->service, path);
+    const struct http_asset *document = find_markdown(q, path);
+    if (!document)
+        document = service_document(q->service, path);
     if (!document)
         return ERR_NOT_FOUND;
+    reply_header(p, "Vary", STR("Accept"));
     p->media = document->media;
     return reply_constant(q, p, &document->content);
 }
@@ -25,7 +36,8 @@ static enum err get_docs(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     DOCS("getDocs", "/docs", "The documents for developers"),
-    DOCS("getDocsFolder", "/docs/", "The same"),
+    DOCS("getDocsMarkdown", "/docs.md", "The same in Markdown"),
+    DOCS("getDocsFolder", "/docs/", "The documents for developers"),
     DOCS("getDocsPage", "/docs/{text}", "A guide, as a page or in Markdown; the errors; the index of the search"),
     DOCS("getDocsReference", "/docs/api/{text}", "The reference of the operations of one kind"),
     DOCS("getContents", "/llms.txt", "The contents of the documents, for language models"),

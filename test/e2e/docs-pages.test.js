@@ -9,7 +9,7 @@ import { Browser, checkAccessible, checkFits, checkForcedColours } from './lib/b
 import { ok } from './lib/client.js';
 import { contract } from './lib/contract.js';
 import { root } from './lib/daemon.js';
-import { operationsOf, pagePaths, readPage, referenceOperations } from './lib/docs.js';
+import { operationsOf, pagePaths, partsOfMarkdown, partsOfPage, readPage, referenceOperations } from './lib/docs.js';
 import { production } from './lib/production.js';
 import { checkTargets, picture, WIDTHS } from './lib/site-page.js';
 import { signIn, useWorld } from './lib/world.js';
@@ -46,7 +46,7 @@ describe('the documents for developers', () => {
             for (const code of codes) assert.ok(errors.includes(code), code);
         }
         assert.match(pages.get('createUnlock'), /timer required\s+label string, at most 120 characters\s+default: the type/);
-        assert.match(pages.get('createUnlock'), /IDEMPOTENCY_CONFLICT 409\s+This Idempotency-Key was already used .*Next: Use a new key/);
+        assert.match(pages.get('createUnlock'), /IDEMPOTENCY_CONFLICT 409\s+This Idempotency-Key was already used .*\s+Next: Use a new key/);
     });
 
     it('have no broken link, no anchor twice, and a page for each guide and its Markdown', async () => {
@@ -79,6 +79,30 @@ describe('the documents for developers', () => {
         for (const missing of ['/docs/nothing', '/docs/nothing.md', '/docs/api/nothing', '/docs/api/', '/docs/how-to', '/docs/..%2fREADME.md']) {
             assert.equal((await client.as(undefined).get(missing, { check: false })).status, 404, missing);
         }
+    });
+
+    it('are also Markdown, which says the same, where the page, the path and the header Accept lead to it', async () => {
+        const anonymous = client.as(undefined);
+        const twins = new Map();
+        for (const path of new Set(['/docs', ...await pagePaths(client)])) {
+            const page = await readPage(client, path);
+            const raw = await anonymous.get(`${path}.md`, { check: false });
+            assert.equal(raw.headers['content-type'], 'text/markdown; charset=utf-8', path);
+            assert.deepEqual(page.alternates, [{ type: 'text/markdown', href: `${path}.md` }]);
+            const asked = await anonymous.get(path, { check: false, headers: { accept: 'text/markdown, text/html;q=0.9' } });
+            assert.match(asked.headers.vary, /Accept\b(?!-)/);
+            assert.equal(asked.text, raw.text, path);
+            twins.set(`${path}.md`, raw.text);
+            if (/^\/docs(\/api\/.*|\/errors)?$/.test(path)) assert.deepEqual(partsOfMarkdown(raw.text), partsOfPage(page), path);
+        }
+        for (const [path, text] of twins) {
+            for (const [, target, anchor] of text.matchAll(/\]\((\/docs[^)#]*\.md)(?:#([^)]+))?\)/g)) {
+                assert.ok(twins.has(target), `${path}: ${target}`);
+                if (anchor) assert.ok(twins.get(target).includes(`<a id="${anchor}"></a>`), `${path}: ${target}#${anchor}`);
+            }
+        }
+        const { text: contents } = await anonymous.get('/llms.txt', { check: false });
+        for (const path of twins.keys()) assert.ok(contents.includes(`${path})`), path);
     });
 
     it('give the guide for agents to programs as Markdown, and to browsers as a page', async () => {

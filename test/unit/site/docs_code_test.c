@@ -27,7 +27,7 @@ static char *code_of(const char *body)
     const struct docs_operation o = {"https://door.example", "patch", "/v1/things/{buildingId}", operation};
     struct buf out = BUF(65536);
     assert_non_null(operation);
-    docs_put_code(&o, &out);
+    docs_put_code(&o, &(struct docs_out){&out, false, 0});
     assert_false(out.full);
     buf_char(&out, '\0');
     json_decref(operation);

@@ -1,0 +1,162 @@
+#include "site/docs_errors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "site/docs_markdown.h"
+
+#define USERS_MAX  65536
+#define ANCHOR_MAX 96
+#define INTRODUCTION                                                                                                   \
+    "Every error has the same envelope, which [the guide](/docs/api#errors) shows. Decide by `error.code`; the text "  \
+    "for people may be more exact than the one here."
+
+static const json_t *codes_of(const json_t *response)
+{
+    const json_t *parts = json_object_get(docs_schema(response), "allOf");
+    const json_t *more = json_object_get(json_object_get(json_array_get(parts, 1), "properties"), "error");
+    return json_object_get(json_object_get(json_object_get(more, "properties"), "code"), "enum");
+}
+
+static const struct err_info *error_row(const char *code, int status)
+{
+    for (int e = 1; e < ERR_TABLE_END; e++)
+        if (err_info((enum err)e)->status == status && strcmp(err_info((enum err)e)->code, code) == 0)
+            return err_info((enum err)e);
+    return NULL;
+}
+
+static void each_error(const json_t *operation, void (*visit)(void *arg, const struct err_info *info), void *arg)
+{
+    size_t i;
+    const char *status;
+    json_t *response, *code;
+    json_object_foreach (json_object_get(operation, "responses"), status, response) {
+        json_array_foreach (codes_of(response), i, code) {
+            const struct err_info *info = error_row(json_string_value(code), (int)strtol(status, NULL, 10));
+            if (info)
+                visit(arg, info);
+        }
+    }
+}
+
+/* "CODE-409" */
+static void put_anchor(const struct err_info *info, char ret[static ANCHOR_MAX])
+{
+    snprintf(ret, ANCHOR_MAX, "%s-%d", info->code, info->status);
+}
+
+/* The rest of an entry whose code is written. */
+static void put_meaning(const struct err_info *info, struct docs_out *out)
+{
+    char status[16];
+    snprintf(status, sizeof status, "%d", info->status);
+    buf_char(out->to, ' ');
+    docs_strong(out, "status", status);
+    docs_told(out);
+    docs_paragraph(out, NULL);
+    docs_text(out, str_z(info->message));
+    docs_paragraph_end(out);
+    docs_paragraph(out, "hint");
+    buf_lit(out->to, "Next: ");
+    docs_text(out, str_z(info->next_action));
+    docs_paragraph_end(out);
+}
+
+/* ---- of an operation ---- */
+
+static void count_error(void *arg, const struct err_info *info)
+{
+    (void)info;
+    ++*(int *)arg;
+}
+
+static void put_entry(void *arg, const struct err_info *info)
+{
+    struct docs_out *out = arg;
+    char anchor[ANCHOR_MAX];
+    put_anchor(info, anchor);
+    docs_entry(out, NULL);
+    docs_link_word(out, DOCS_ERRORS_PATH, anchor, info->code);
+    put_meaning(info, out);
+    docs_entry_end(out);
+}
+
+void docs_put_operation_errors(const json_t *operation, struct docs_out *out)
+{
+    int count = 0;
+    each_error(operation, count_error, &count);
+    if (!count)
+        return;
+    docs_fold(out, "errors", false);
+    buf_printf(out->to, "Errors (%d)", count);
+    docs_fold_told(out);
+    docs_list(out, "dl", "entries");
+    each_error(operation, put_entry, out);
+    docs_list_end(out, "dl");
+    docs_fold_end(out);
+}
+
+/* ---- of all operations ---- */
+
+struct error_book {
+    struct buf users[ERR_TABLE_END]; /* links to the operations that answer it */
+    const struct docs_row *row;
+    bool markdown;
+};
+
+static void note_user(void *arg, const struct err_info *info)
+{
+    struct error_book *book = arg;
+    for (int e = 1; e < ERR_TABLE_END; e++) {
+        if (err_info((enum err)e) != info)
+            continue;
+        struct docs_out users = {&book->users[e], book->markdown, 0};
+        buf_str(users.to, users.to->n ? STR(", ") : STR(""));
+        docs_put_operation_link(book->row, &users);
+    }
+}
+
+static void note_users(void *arg, const struct docs_row *row)
+{
+    struct error_book *book = arg;
+    book->row = row;
+    each_error(row->operation, note_user, book);
+}
+
+static void put_used_error(const struct err_info *info, struct str users, struct docs_out *out)
+{
+    char anchor[ANCHOR_MAX];
+    put_anchor(info, anchor);
+    docs_entry(out, anchor);
+    docs_word(out, info->code);
+    put_meaning(info, out);
+    docs_html(out, "<details><summary>Operations</summary>");
+    docs_paragraph(out, NULL);
+    buf_str(out->to, out->markdown ? STR("Operations: ") : STR(""));
+    buf_str(out->to, users);
+    docs_paragraph_end(out);
+    docs_html(out, "</details>");
+    docs_entry_end(out);
+}
+
+void docs_put_errors(const json_t *document, struct docs_out *out)
+{
+    struct error_book book = {.markdown = out->markdown};
+    for (int e = 0; e < ERR_TABLE_END; e++)
+        book.users[e] = BUF(USERS_MAX);
+    docs_each_operation(document, NULL, note_users, &book);
+    docs_heading(out, 1, NULL);
+    buf_lit(out->to, "Errors");
+    docs_heading_end(out, 1);
+    docs_markdown(STR(INTRODUCTION), out);
+    docs_list(out, "dl", "entries");
+    for (int e = 1; e < ERR_TABLE_END; e++) {
+        if (book.users[e].n)
+            put_used_error(err_info((enum err)e), buf_view(&book.users[e]), out);
+        out->to->full |= book.users[e].full;
+        buf_done(&book.users[e]);
+    }
+    docs_list_end(out, "dl");
+}
