@@ -1,0 +1,44 @@
+/* The parts of the service that its files share. */
+#pragma once
+#include <glib.h>
+#include <stdatomic.h>
+
+#include "api/gate.h"
+#include "api/reply.h"
+#include "api/router.h"
+#include "api/service.h"
+#include "base/metric.h"
+
+/* State of one loop thread; no other thread may access it. */
+struct loop {
+    struct db *session; /* NULL if reads must be submitted to the store */
+    struct gate_cache *cache;
+    struct reply_buffers buffers;
+};
+
+struct service {
+    struct service_options options;
+    struct gate gate;
+    struct router *router;
+    GThreadPool *blocking; /* runs the handlers of RUN_BLOCKING: service_run_blocking */
+    atomic_uint blocking_ends;
+    struct journal *journal; /* NULL: disabled */
+    char *public_url;
+    struct buf openapi_text;
+    struct http_content openapi;
+    const struct http_asset *(*find_document)(void *arg, struct str path);
+    void *documents;
+    GHashTable *operations; /* route row -> value of the label `operation` */
+    const char *operation_names[METRIC_OPERATION_VALUES];
+    GHashTable *texts; /* route row -> struct http_content, for rows with a text */
+    struct hub *hub;
+    struct trunk_board *trunks;
+    struct service_greetings greetings;
+    call_commander *command_call; /* NULL: no telephones */
+    void *command_arg;
+    int64_t started_us;
+    struct loop loops[HTTP_MAX_LOOPS];
+};
+
+/* On a thread of the pool: runs the handler of a struct request and hands the request back to its loop. */
+void service_run_blocking(void *request, void *service);
