@@ -142,9 +142,14 @@ bool gate_admits(const struct route *route, const struct principal *who)
     return !check_kind(route, who) && !(route->scopes & ~who->scopes);
 }
 
+uint32_t gate_scopes(const struct request *q)
+{
+    return q->route->scopes | (q->stand_in ? q->stand_in->scopes : 0);
+}
+
 static enum err check_scopes(struct request *q)
 {
-    uint32_t missing = q->route->scopes & ~q->who.scopes;
+    uint32_t missing = gate_scopes(q) & ~q->who.scopes;
     if (!missing)
         return ERR_NONE;
     q->tx.why =

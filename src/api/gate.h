@@ -35,6 +35,9 @@ enum err gate_check(struct gate *gate, struct gate_cache *cache, struct request 
 /* The checks of a GET that is part of a page: all but authentication and limits, which the page's request has passed.
  */
 enum err gate_check_part(struct request *q) CHECKED;
+/* The bits of the scopes that the request needs. */
+uint32_t gate_scopes(const struct request *q);
+
 /* Whether a key of that kind and with these scopes may ask for a row that needs a key. */
 bool gate_admits(const struct route *route, const struct principal *who);
 /* For a page: selects a building as its ID in a header would, for the page and its parts. BUILDING_NOT_FOUND. */

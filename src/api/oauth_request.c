@@ -2,7 +2,6 @@
 
 #include <glib.h>
 
-#include "api/scopes.h"
 #include "api/service.h"
 #include "base/form.h"
 
@@ -102,10 +101,4 @@ struct str oauth_request_answer(struct request *q, const struct oauth_request *r
     const struct str answer = b.full ? STR_NONE : arena_str(q->tx.arena, buf_view(&b));
     buf_done(&b);
     return answer;
-}
-
-struct str oauth_challenge(struct request *q)
-{
-    return arena_printf(q->tx.arena, "resource_metadata=\"%s" OAUTH_RESOURCE_PATH MCP_PATH "\", scope=\"%s\"",
-                        service_public_url(q->service), scope_words(q->tx.arena, key_scopes_named(STR_NONE)).p);
 }

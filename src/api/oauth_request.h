@@ -25,9 +25,6 @@ struct oauth_request {
 /* Reads a query string, also an invalid one. */
 void oauth_request_read(struct request *q, struct str query, struct oauth_request *ret);
 
-/* Parameters for WWW-Authenticate: where a client without a key learns how to get one, and the scopes to ask for. */
-struct str oauth_challenge(struct request *q);
-
 /* The address that the browser goes to next, in the arena: the client's, with the value under the name, the request's
  * state and the issuer (RFC 9207). STR_NONE without redirect_uri. */
 struct str oauth_request_answer(struct request *q, const struct oauth_request *r, const char *name, struct str value);

@@ -129,6 +129,8 @@ static json_t *headers_of(const struct route *route, int status)
         document_header(headers, "Location", "string", "address to follow");
     if (status == 401)
         document_header(headers, "WWW-Authenticate", "string", "Bearer");
+    if (status == 403 && route->scopes)
+        document_header(headers, "WWW-Authenticate", "string", "Bearer, with the scopes of a key that would do");
     if (status == 426)
         document_header(headers, "Upgrade", "string", "TLS/1.2");
     if (status == 429 || status == 503)

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "api/challenge.h"
 #include "api/cookie.h"
 #include "api/error_page.h"
 #include "api/gate_site.h"
@@ -284,15 +285,6 @@ static void send_body(struct request *q, struct reply_buffers *b, int status, st
         http_respond(q->http, framed ? framed : status, buf_view(&b->head), framed ? buf_view(&b->frame) : body);
 }
 
-/* RFC 6750 section 3, RFC 9728 section 5.1. A request without a key gets no error. */
-static void put_challenge(const struct request *q, enum err e, struct buf *head)
-{
-    buf_lit(head, "WWW-Authenticate: Bearer");
-    if (q->challenge.p)
-        buf_printf(head, " %s%.*s", e == ERR_AUTH_REQUIRED ? "" : "error=\"invalid_token\", ", STR_ARG(q->challenge));
-    buf_lit(head, "\r\n");
-}
-
 static void send_error(struct request *q, struct reply_buffers *b, enum err e)
 {
     const struct err_info *info = err_info(e);
@@ -304,8 +296,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
     struct error_envelope envelope = {.error = v_object(&body),
                                       .requestId = v_str(str_n(q->request_id, sizeof q->request_id - 1))};
     put_common(q, &b->head);
-    if (info->status == 401)
-        put_challenge(q, e, &b->head);
+    challenge_put(q, e, &b->head);
     if (info->status == 426)
         buf_lit(&b->head, "Upgrade: TLS/1.2\r\n");
     if (info->status == 503)

@@ -47,6 +47,7 @@ struct reply {
 struct stand_in {
     struct str key, earlier_key; /* of Idempotency-Key: `earlier_key` if it has been used, else `key`; STR_NONE: none */
     enum err (*tag)(struct request *q, struct str *ret); /* of If-Match: the current ETag, quoted */
+    uint32_t scopes;                                     /* that `tag` needs; 0: it is not needed */
 };
 
 /* Puts a reply into a message of that protocol: `json` is the rendered body, empty without one, and `status` the
@@ -96,7 +97,7 @@ struct request {
     bool renewal_tried, renewed;     /* renewed: send the cookie again, so that the browser keeps it */
     uint64_t keys_epoch;             /* read before the snapshot that authenticates; see api/gate.h */
     struct store_task task;          /* while a store thread has the request */
-    struct str challenge;            /* parameters of WWW-Authenticate in a 401; STR_NONE: none */
+    struct str metadata;             /* address for clients without a key, in WWW-Authenticate; STR_NONE: none */
     struct str allow;                /* of a 405 */
     enum err result;                 /* result of the checks or the handler */
     int64_t began_us;                /* monotonic: when the head was complete */

@@ -14,6 +14,8 @@ const struct check checks_of_store[] = {
     {"members", "a member has no building", SQL_CHECK_MEMBER},
     {"keys", "a key has no account or building", SQL_CHECK_KEY},
     {"browsers", "a browser has no key, or that of another account", SQL_CHECK_BROWSER},
+    {"assistants", "an assistant's grant has no agent key, or its key has more scopes", SQL_CHECK_OAUTH_GRANT},
+    {"assistants' codes", "a code has no account, or a key that is not its account's", SQL_CHECK_OAUTH_CODE},
     {"grants", "grants have no building (its number in grant_building)", SQL_CHECK_GRANT_BUILDING},
     {"grant counts", "the count of a building's grants is wrong", SQL_CHECK_GRANT_COUNT},
     {"log entries", "log entries of a building have no text", SQL_CHECK_ACTIVITY},

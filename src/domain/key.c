@@ -176,6 +176,14 @@ static bool scope_find(struct str text, enum scope *ret)
     return false;
 }
 
+uint32_t key_scopes_issuable(void)
+{
+    uint32_t scopes = 0;
+    for (enum scope bit = 0; bit < SCOPE_COUNT; bit++)
+        scopes |= issuable[bit] ? 1u << bit : 0;
+    return scopes;
+}
+
 uint32_t key_scopes_named(struct str names)
 {
     uint32_t scopes = 0;

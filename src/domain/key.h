@@ -79,6 +79,9 @@ enum err key_renew(struct tx *tx, const struct id *account, const struct id *key
  * out. An empty text gives the four default scopes. */
 uint32_t key_scopes_named(struct str names);
 
+/* The bits of all scopes that can be issued. */
+uint32_t key_scopes_issuable(void);
+
 /* The bits of a list of scopes, a VAL_LIST of VAL_STR. An absent list gives those of the four default scopes that
  * `issuer` has. Fails with ERR_INVALID_KEY_OPTIONS (an empty list; an unknown, a duplicate, or a scope that cannot be
  * issued), ERR_INSUFFICIENT_SCOPE (a scope that the issuer lacks). */

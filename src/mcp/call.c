@@ -125,23 +125,27 @@ static void set_body(struct call *c)
 
 /* ---- stand-ins ---- */
 
-/* The tag of GET at the same path. */
-static enum err current_tag(struct request *q, struct str *ret)
+/* The row of GET at the same path, which gives the tag; NULL: there is none. */
+static const struct route *tag_row(const struct route *row)
 {
-    const struct route *row;
-    struct reply reply;
     for (size_t set = 0; set < api_set_count; set++)
         for (size_t i = 0; i < api_sets[set]->count; i++) {
-            row = &api_sets[set]->rows[i];
-            if (row->method != HTTP_GET || !(row->flags & ROUTE_ETAG) || strcmp(row->path, q->route->path) != 0)
-                continue;
-            enum err e = service_read(q, row, &reply);
-            for (size_t h = 0; !e && h < reply.header_count; h++)
-                if (strcmp(reply.headers[h].name, "ETag") == 0)
-                    *ret = reply.headers[h].value;
-            return e;
+            const struct route *r = &api_sets[set]->rows[i];
+            if (r->method == HTTP_GET && r->flags & ROUTE_ETAG && strcmp(r->path, row->path) == 0)
+                return r;
         }
-    return ERR_INTERNAL_ERROR;
+    return NULL;
+}
+
+static enum err current_tag(struct request *q, struct str *ret)
+{
+    const struct route *row = tag_row(q->route);
+    struct reply reply;
+    enum err e = row ? service_read(q, row, &reply) : ERR_INTERNAL_ERROR;
+    for (size_t h = 0; !e && h < reply.header_count; h++)
+        if (strcmp(reply.headers[h].name, "ETag") == 0)
+            *ret = reply.headers[h].value;
+    return e;
 }
 
 /* An Idempotency-Key from the key of the caller, the tool, its arguments and the time; not from the ID of the message,
@@ -172,6 +176,9 @@ static void set_stand_in(struct call *c)
 {
     struct stand_in *s = arena_new(c->arena, struct stand_in);
     s->tag = current_tag;
+    const struct json_t *given = json_object_get(c->arguments, MCP_IF_MATCH);
+    const struct route *read = c->row->match != MATCH_NONE && (!given || json_is_null(given)) ? tag_row(c->row) : NULL;
+    s->scopes = read ? read->scopes : 0;
     if (c->row->idempotency != NEED_NOT) {
         unsigned char hash[SHA256_LEN];
         const int64_t period = c->q->tx.now_us / SAME_CALL_US;

@@ -1,5 +1,6 @@
 #include "mcp/frame.h"
 
+#include "api/challenge.h"
 #include "mcp/exchange.h"
 
 #define REPLAYED                                                                                                       \
@@ -38,6 +39,7 @@ int mcp_frame_tool(struct request *q, int status, struct str json, struct buf *o
     release_body(q);
     if (status == 401)
         return 0;
+    const int framed = challenge_widens(q) ? status : 200;
     mcp_put_begin(out, x->id);
     buf_lit(out, "\"content\":[{\"type\":\"text\",\"text\":");
     if (status >= 400) {
@@ -52,7 +54,7 @@ int mcp_frame_tool(struct request *q, int status, struct str json, struct buf *o
         buf_str(out, json);
     }
     mcp_put_end(out);
-    return 200;
+    return framed;
 }
 
 int mcp_frame_resource(struct request *q, int status, struct str json, struct buf *out)
@@ -65,7 +67,7 @@ int mcp_frame_resource(struct request *q, int status, struct str json, struct bu
                                         .message = str_z("The resource cannot be read: see data."),
                                         .data = json};
         mcp_put_error(out, x->id, &fault);
-        return 200;
+        return challenge_widens(q) ? status : 200;
     }
     mcp_put_begin(out, x->id);
     buf_printf(out, "\"contents\":[{\"uri\":\"%s\",\"mimeType\":\"application/json\",\"text\":", x->resource->uri);

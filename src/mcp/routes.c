@@ -175,7 +175,7 @@ static enum err mcp_receive(struct request *q)
     struct mcp_message m;
     struct mcp_fault fault;
     q->message = x;
-    q->challenge = oauth_challenge(q);
+    q->metadata = arena_printf(q->tx.arena, "%s" OAUTH_RESOURCE_PATH MCP_PATH, service_public_url(q->service));
     if (!is_allowed_origin(q))
         return ERR_CROSS_SITE_REQUEST;
     const bool read = mcp_message_read(q->http, q->tx.arena, &m, &fault);

@@ -5,14 +5,20 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idempotencyKey, ok } from './lib/client.js';
 import { engine, portero } from './lib/daemon.js';
+import { connected, decide } from './lib/oauth.js';
 import { sql } from './lib/store.js';
 import { resident, useWorld } from './lib/world.js';
+
+/** Keys that no other row belongs to. */
+const FREE = "kind = 'web_session' AND NOT EXISTS (SELECT 1 FROM browser b WHERE b.hash = api_key.hash)";
 
 describe('check-store', () => {
     const w = useWorld();
     let person;
     before(async () => {
         person = await resident(w.client);
+        const { assistant: one, site } = await connected(w.client, { person });
+        await decide(site, one.ask()); // a code that waits
         for (let i = 0; i < 3; i++) ok(await person.client.post('/v1/unlock', { type: 'passcode', label: `${i}` }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
     });
     const check = (options) => portero(['check-store', '--config', w.daemon.configPath, '--data', w.daemon.data], options);
@@ -40,10 +46,13 @@ describe('check-store', () => {
         ['primary buildings', 'UPDATE building SET is_primary = 0;', 'UPDATE building SET is_primary = 1;'],
         ['grants', "UPDATE grant_building SET id = 'x' || id;", "UPDATE grant_building SET id = substr(id, 2);"],
         ['numbers', "UPDATE number SET building_id = 'x' || building_id WHERE building_id IS NOT NULL;", "UPDATE number SET building_id = substr(building_id, 2) WHERE building_id IS NOT NULL;"],
-        ['keys', "UPDATE api_key SET account_id = 'x' || account_id;", 'UPDATE api_key SET account_id = substr(account_id, 2);'],
+        ['assistants', 'UPDATE api_key SET scopes = scopes + 64 WHERE EXISTS (SELECT 1 FROM oauth_grant g WHERE g.key_id = id);', 'UPDATE api_key SET scopes = scopes - 64 WHERE EXISTS (SELECT 1 FROM oauth_grant g WHERE g.key_id = id);'],
+        ["assistants' codes", "UPDATE oauth_code SET account_id = 'x' || account_id WHERE used = 0;", 'UPDATE oauth_code SET account_id = substr(account_id, 2) WHERE used = 0;'],
+        ["assistants' codes", "UPDATE oauth_code SET key_id = 'x' || key_id WHERE used = 1;", 'UPDATE oauth_code SET key_id = substr(key_id, 2) WHERE used = 1;'],
+        ['keys', `UPDATE api_key SET account_id = 'x' || account_id WHERE ${FREE};`, `UPDATE api_key SET account_id = substr(account_id, 2) WHERE ${FREE};`],
     ];
     for (const [name, spoil, mend] of faults) {
-        it(`finds wrong ${name}`, () => {
+        it(`finds wrong ${name}: ${spoil}`, () => {
             sql(w.daemon, spoil);
             found(new RegExp(`^${name}: .*: [1-9]\\d*, such as \\S+$`, 'm'));
             sql(w.daemon, mend);

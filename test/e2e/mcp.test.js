@@ -133,8 +133,9 @@ describe('MCP', () => {
             const names = (await tools(reader.key)).list.map(({ name }) => name);
             assert.ok(names.includes('listLogs') && names.includes('revokeOwnKey'));
             for (const other of ['createUnlock', 'listUnlocks', 'updateSettings', 'createKey', 'createCheckout']) assert.ok(!names.includes(other), other);
-            const refused = await call(reader.client, 'createUnlock', { type: 'timer', expires_in_minutes: 1 });
-            assert.deepEqual([refused.isError, errorOf(refused).code], [true, 'INSUFFICIENT_SCOPE']);
+            const refused = await current(reader.client, 'tools/call', { name: 'createUnlock', arguments: { type: 'timer', expires_in_minutes: 1 } });
+            assert.equal(refused.status, 403); // so that a client can ask its user for more: oauth.test.js
+            assert.deepEqual([refused.body.result.isError, errorOf(refused.body.result).code], [true, 'INSUFFICIENT_SCOPE']);
             const own = (await tools(person.key)).list.map(({ name }) => name);
             assert.ok(own.includes('createKey'));
             assert.ok(!(await tools(helper.key)).list.some(({ name }) => name === 'createKey'));
@@ -231,7 +232,9 @@ describe('MCP', () => {
             assert.equal(errorOf(await call(helper.client, 'updateUnlock', { id, label: 'b', if_match: '0' })).code, 'VERSION_CONFLICT');
             assert.equal(errorOf(await call(helper.client, 'updateUnlock', { id, label: 'b', if_match: 'x' })).code, 'VERSION_REQUIRED');
             const writer = await agent(person, ['access:write']);
-            assert.equal(errorOf(await call(writer.client, 'updateUnlock', { id, label: 'c' })).code, 'INSUFFICIENT_SCOPE');
+            const unread = await current(writer.client, 'tools/call', { name: 'updateUnlock', arguments: { id, label: 'c' } });
+            assert.equal(errorOf(unread.body.result).code, 'INSUFFICIENT_SCOPE');
+            assert.match(unread.headers['www-authenticate'], /scope="access:read access:write"/);
             assert.equal((await call(writer.client, 'updateUnlock', { id, label: 'c', if_match: '2' })).structuredContent.version, 3);
         });
 

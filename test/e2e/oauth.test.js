@@ -4,9 +4,11 @@ import assert from 'node:assert/strict';
 import { auth, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client as McpClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client as CurrentClient, StreamableHTTPClientTransport as CurrentTransport } from '@modelcontextprotocol/client';
 import * as oauth from 'oauth4webapi';
 import { ok, refused } from './lib/client.js';
 import { assistant, CALLBACK, connected, decide, failed, fetchOf, FIRST, post, publicOf, register } from './lib/oauth.js';
+import { current, REVISION } from './lib/mcp.js';
 import { browser, signInBrowser } from './lib/site.js';
 import { advance, agent, ID, signIn, useWorld } from './lib/world.js';
 
@@ -104,6 +106,70 @@ describe('assistants by OAuth', () => {
         assert.equal((await ask(undefined)).headers['www-authenticate'], `Bearer ${begin}`);
         assert.equal((await ask('unknown')).headers['www-authenticate'], `Bearer error="invalid_token", ${begin}`);
         assert.equal((await client.as(undefined).get('/v1/account')).headers['www-authenticate'], 'Bearer');
+    });
+
+    describe('a key that lacks a scope', () => {
+        const asked = (key, method, params) => current(client.as(key), method, params);
+        const of = (scopes) => `Bearer error="insufficient_scope", resource_metadata="${at()}/.well-known/oauth-protected-resource/mcp", scope="${scopes}"`;
+
+        it('is told by 403 which scopes a call needs, with those that it has, all at once', async () => {
+            const reader = await agent(await signIn(client), ['logs:read']);
+            const call = (name, args) => asked(reader.key, 'tools/call', { name, arguments: args });
+            const told = async (answer, scopes) => assert.deepEqual([answer.status, answer.headers['www-authenticate']], [403, of(scopes)]);
+            await told(await call('createUnlock', {}), 'access:write logs:read');
+            await told(await call('getAccount', {}), 'account:read logs:read');
+            await told(await call('updateUnlock', { id: 'x' }), 'access:read access:write logs:read'); // it reads the version, too
+            await told(await call('updateUnlock', { id: 'x', if_match: '1' }), 'access:write logs:read');
+            const resource = await asked(reader.key, 'resources/read', { uri: 'portero://account' });
+            await told(resource, 'account:read logs:read');
+            assert.equal(resource.body.error.data.error.code, 'INSUFFICIENT_SCOPE');
+        });
+
+        it('is told so by the REST API, too, in the answer that it gave before', async () => {
+            const reader = await agent(await signIn(client), ['logs:read']);
+            const answer = await reader.client.get('/v1/account');
+            refused(answer, 403, 'INSUFFICIENT_SCOPE', 'account:read');
+            assert.equal(answer.headers['www-authenticate'], 'Bearer error="insufficient_scope", scope="account:read logs:read"');
+        });
+
+        it('is not sent to ask for a scope that no assistant can have, nor for another reason', async () => {
+            const reader = await agent(await signIn(client), FIRST);
+            const plain = async (answer, status) => assert.deepEqual([answer.status, answer.headers['www-authenticate']], [status, undefined]);
+            await plain(await asked(reader.key, 'tools/call', { name: 'createKey', arguments: { name: 'x' } }), 200);
+            await plain(await asked(reader.key, 'tools/call', { name: 'getUnlock', arguments: { id: 'x' } }), 200);
+            await plain(await asked(reader.key, 'tools/call', { name: 'openEverything', arguments: {} }), 200);
+            await plain(await reader.client.post('/v1/auth/keys', { name: 'x' }), 403);
+        });
+
+        it('is widened by the official client: it asks the resident, and then repeats the call', async () => {
+            const provider = new Provider(), fetch = fetchOf(client);
+            const { site } = await signInBrowser(client);
+            const transport = () => new CurrentTransport(new URL(`${at()}/mcp`), { authProvider: provider, fetch });
+            const mcp = () => new CurrentClient({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: REVISION } } });
+            const allow = async (through, scopes) => {
+                const { code, iss } = await decide(site, provider.address.search.slice(1), { scopes });
+                await through.finishAuth(code, iss);
+            };
+            const first = transport();
+            await assert.rejects(mcp().connect(first), /Unauthorized/);
+            await allow(first, ['account:read']);
+            const narrow = mcp(), second = transport();
+            await narrow.connect(second);
+            const { access_token: before } = provider.kept;
+            assert.equal((await narrow.listTools()).tools.some(({ name }) => name === 'listUnlocks'), false);
+            await assert.rejects(narrow.callTool({ name: 'listUnlocks', arguments: {} }), /Unauthorized/);
+            assert.equal(provider.address.searchParams.get('scope').split(' ').sort().join(' '), 'access:read account:read');
+            await allow(second, undefined);
+            assert.equal(provider.kept.scope, 'account:read access:read');
+            const wide = mcp();
+            await wide.connect(transport());
+            assert.deepEqual((await wide.callTool({ name: 'listUnlocks', arguments: {} })).structuredContent.data, []);
+            assert.equal((await wide.listTools()).tools.some(({ name }) => name === 'listUnlocks'), true);
+            await dead({ access_token: before }); // the same assistant has one grant
+            assert.equal((await keysOf(site)).length, 1);
+            await wide.close();
+            await narrow.close();
+        });
     });
 
     it('a strict client of another maker connects, refreshes, and revokes', async () => {
