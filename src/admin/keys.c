@@ -64,7 +64,7 @@ static enum err create_key(struct request *q, struct reply *p)
     uint32_t most;
     enum err e = find_holder(&q->tx, body, &options, &most);
     if (!e)
-        e = key_scopes(&q->tx, body->scopes, most, &options.scopes);
+        e = key_scopes(&q->tx, &key_scopes_current, body->scopes, most, &options.scopes);
     if (e)
         return e;
     options.name = v_set(body->name) ? body->name.s : v_set(body->member_id) ? STR("Member key") : STR("Building key");

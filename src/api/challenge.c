@@ -7,7 +7,7 @@
 bool challenge_widens(const struct request *q)
 {
     const uint32_t missing = q->route ? gate_scopes(q) & ~q->who.scopes : 0;
-    return q->result == ERR_INSUFFICIENT_SCOPE && missing && !(missing & ~key_scopes_issuable());
+    return q->result == ERR_INSUFFICIENT_SCOPE && missing && !(missing & ~key_scopes_current.issuable);
 }
 
 /* Parameters for clients of the Model Context Protocol: where to learn how to get a key, and the scopes to ask for. */
@@ -34,7 +34,7 @@ static void put_key_challenge(const struct request *q, enum err e, struct buf *h
 static void put_scope_challenge(const struct request *q, struct buf *head)
 {
     buf_lit(head, "WWW-Authenticate: Bearer error=\"insufficient_scope\", ");
-    put_begin(q, (gate_scopes(q) | q->who.scopes) & key_scopes_issuable(), head);
+    put_begin(q, (gate_scopes(q) | q->who.scopes) & key_scopes_current.issuable, head);
     buf_lit(head, "\r\n");
 }
 

@@ -30,7 +30,7 @@ static const struct field decision_fields[] = {
     FIELD(struct decision, request, T_STRING, .flags = F_REQUIRED, .max = OAUTH_QUERY_MAX,
           .doc = "the query of the page's address"),
     FIELD(struct decision, allow, T_BOOL, .flags = F_REQUIRED),
-    FIELD(struct decision, scopes, T_STRINGS, .min = 1, .max = SCOPE_COUNT, .values = scope_values,
+    FIELD(struct decision, scopes, T_STRINGS, .min = 1, .max = SCOPE_VALUES, .values = scope_values,
           .doc = "some of those that the assistant asks for; default: all"),
 };
 static const struct shape decision_shape = SHAPE(struct decision, "AuthorizationDecision", decision_fields);
@@ -68,7 +68,8 @@ static enum err allow(struct request *q, const struct oauth_request *r, struct s
                                     .challenge = r->challenge,
                                     .resource = r->resource,
                                     .scopes = r->scopes};
-    enum err e = v_given(d->scopes) ? key_scopes(&q->tx, d->scopes, r->scopes, &consent.scopes) : ERR_NONE;
+    enum err e =
+        v_given(d->scopes) ? key_scopes(&q->tx, &key_scopes_current, d->scopes, r->scopes, &consent.scopes) : ERR_NONE;
     if (!e)
         e = oauth_code_issue(&q->tx, &q->who.account_id, &consent, code);
     if (e)

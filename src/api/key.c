@@ -1,6 +1,8 @@
 #include "api/routes.h"
 
 #include "api/cookie.h"
+#include "api/earlier_keys.h"
+#include "api/key.h"
 #include "api/scopes.h"
 #include "domain/key.h"
 
@@ -8,16 +10,8 @@
 
 /* ---- bodies ---- */
 
-struct key_request {
-    struct val name, scopes, expires_in_days;
-};
 static const struct field key_request_fields[] = {
-    FIELD(struct key_request, name, T_STRING, .flags = F_TRIM | F_NONBLANK, .max = KEY_NAME_MAX,
-          .doc = "default: Delivery agent"),
-    FIELD(struct key_request, scopes, T_STRINGS, .min = 1, .max = SCOPE_COUNT, .values = scope_values,
-          .doc = "default: account:read, access:read, access:write, logs:read. keys:write cannot be issued"),
-    FIELD(struct key_request, expires_in_days, T_INT, .min = 1, .max = KEY_DAYS_MAX, .doc = "default: 30"),
-};
+    KEY_REQUEST_FIELDS(scope_values, SCOPE_VALUES, "account:read, access:read, access:write, logs:read")};
 static const struct shape key_request_shape = SHAPE(struct key_request, "KeyRequest", key_request_fields);
 
 struct agent_credential {
@@ -30,8 +24,7 @@ static const struct field agent_credential_fields[] = {
     FIELD(struct agent_credential, expires_at, T_TIME, .flags = F_REQUIRED),
     FIELD(struct agent_credential, message, T_STRING, .flags = F_REQUIRED),
 };
-static const struct shape agent_credential_shape =
-    SHAPE(struct agent_credential, "AgentCredential", agent_credential_fields);
+const struct shape agent_credential_shape = SHAPE(struct agent_credential, "AgentCredential", agent_credential_fields);
 
 struct key_item {
     struct val id, name, scopes, expires_at, last_used_at, type, current;
@@ -40,7 +33,8 @@ static const char *const key_types[] = {"web_session", "agent", NULL};
 static const struct field key_item_fields[] = {
     FIELD(struct key_item, id, T_ID, .flags = F_REQUIRED),
     FIELD(struct key_item, name, T_STRING, .flags = F_REQUIRED),
-    FIELD(struct key_item, scopes, T_STRINGS, .values = scope_values),
+    FIELD(struct key_item, scopes, T_STRINGS, .values = scope_values_earlier,
+          .doc = "webhooks:write: only of keys made under the earlier revision of the interface"),
     FIELD(struct key_item, expires_at, T_TIME, .flags = F_NULLABLE),
     FIELD(struct key_item, last_used_at, T_TIME, .flags = F_NULLABLE, .doc = "to the minute, with some delay"),
     FIELD(struct key_item, type, T_STRING, .flags = F_REQUIRED, .values = key_types),
@@ -76,7 +70,7 @@ static const struct shape keys_revoked_shape = SHAPE(struct revoked, "KeysRevoke
 
 /* ---- handlers ---- */
 
-static enum err post_key(struct request *q, struct reply *p)
+enum err key_post(struct request *q, struct reply *p)
 {
     const struct key_request *body = q->body;
     struct key_options options = {
@@ -86,7 +80,7 @@ static enum err post_key(struct request *q, struct reply *p)
         .ttl_s = (v_given(body->expires_in_days) ? body->expires_in_days.i : KEY_DAYS_DEFAULT) * DAY_S,
     };
     struct key_issued key;
-    enum err e = key_scopes(&q->tx, body->scopes, q->who.scopes, &options.scopes);
+    enum err e = key_scopes(&q->tx, q->route->handler_data, body->scopes, q->who.scopes, &options.scopes);
     if (!e)
         e = key_issue(&q->tx, &options, &key);
     if (e)
@@ -194,12 +188,14 @@ static const struct route rows[] = {
      .body_example = "{\"name\": \"Delivery agent\", \"scopes\": [\"account:read\", \"access:read\", "
                      "\"access:write\"], \"expires_in_days\": 30}",
      .run = RUN_WRITE,
-     .handler = post_key,
+     .handler = key_post,
+     .handler_data = &key_scopes_current,
      .status = 201,
      .reply = &agent_credential_shape,
      .flags = ROUTE_RECHECKS_KEY | ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_KEY_LIMIT),
-     .store_error = ERR_CREATE_FAILED},
+     .store_error = ERR_CREATE_FAILED,
+     .earlier = &earlier_key_rows[EARLIER_CREATE_KEY]},
     {.operation_id = "listKeys",
      .summary = "List the keys that are not revoked",
      .description =

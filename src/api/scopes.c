@@ -1,9 +1,21 @@
 #include "api/scopes.h"
 
+#include <assert.h>
+
 #include "domain/principal.h"
 
+#define OF_NEVER(text)  text,
+#define OF_ALWAYS(text) text,
+#define OF_EARLIER(text)
 const char *const scope_values[] = {
-#define S(symbol, text, issuable) text,
+#define S(symbol, text, issued) OF_##issued(text)
+#include "tbl/scopes.def"
+#undef S
+    NULL};
+static_assert(sizeof scope_values / sizeof *scope_values == SCOPE_VALUES + 1, "all scopes of the current revision");
+
+const char *const scope_values_earlier[] = {
+#define S(symbol, text, issued) text,
 #include "tbl/scopes.def"
 #undef S
     NULL};

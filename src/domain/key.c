@@ -5,11 +5,20 @@
 #define SECRET_LEN 43 /* base62: 256 bits */
 #define MINUTE_US  (60 * US_PER_S)
 
-static const uint32_t default_scopes =
-    SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) | SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ);
+#define ISSUABLE(symbol, condition) | ((condition) ? SCOPE(symbol) : 0)
 
-static const bool issuable[] = {
-#define S(symbol, text, is_issuable) is_issuable,
+const struct key_scope_rules key_scopes_current = {
+    .standard = SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) | SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ), .issuable = 0
+#define S(symbol, text, issued) ISSUABLE(symbol, SCOPE_ISSUED_##issued == SCOPE_ISSUED_ALWAYS)
+#include "tbl/scopes.def"
+#undef S
+};
+
+const struct key_scope_rules key_scopes_earlier = {.standard = SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) |
+                                                               SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ) |
+                                                               SCOPE(WEBHOOKS_WRITE),
+                                                   .issuable = 0
+#define S(symbol, text, issued) ISSUABLE(symbol, SCOPE_ISSUED_##issued != SCOPE_ISSUED_NEVER)
 #include "tbl/scopes.def"
 #undef S
 };
@@ -24,20 +33,30 @@ static bool is_active(struct str subscription_status)
     return str_eq(subscription_status, STR("active"));
 }
 
+/* A website session of the earlier revision also has the scopes that the current one lacks. They are not stored,
+ * because a session may have begun under the other revision. */
+static uint32_t held_scopes(int64_t stored, bool web_session, bool earlier_revision)
+{
+    return (uint32_t)stored |
+           (web_session && earlier_revision ? key_scopes_earlier.issuable & ~(uint32_t)SCOPE_CURRENT : 0);
+}
+
 static enum err read_principal(const struct cursor *c, int64_t now_us, struct principal *ret)
 {
+    const bool web_session = str_eq(col_str(c, COL_KEY_AUTHENTICATE_KIND), STR("web_session"));
+    const bool earlier_revision = col_int_or(c, COL_KEY_AUTHENTICATE_EARLIER_REVISION, 0) != 0;
     struct principal p = {
         .key_id = col_id(c, COL_KEY_AUTHENTICATE_ID),
         .account_id = col_id(c, COL_KEY_AUTHENTICATE_ACCOUNT_ID),
         .building_id = col_id(c, COL_KEY_AUTHENTICATE_BUILDING_ID),
         .member_id = col_id(c, COL_KEY_AUTHENTICATE_MEMBER_ID),
-        .web_session = str_eq(col_str(c, COL_KEY_AUTHENTICATE_KIND), STR("web_session")),
-        .scopes = (uint32_t)col_int(c, COL_KEY_AUTHENTICATE_SCOPES),
+        .web_session = web_session,
+        .scopes = held_scopes(col_int(c, COL_KEY_AUTHENTICATE_SCOPES), web_session, earlier_revision),
         .expires_at_us = col_int_or(c, COL_KEY_AUTHENTICATE_EXPIRES_AT, INT64_MAX),
         .last_used_us = col_int_or(c, COL_KEY_AUTHENTICATE_LAST_USED_AT, 0),
         .subscribed = is_active(col_str(c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS)),
         .buildings_version = col_int(c, COL_KEY_AUTHENTICATE_BUILDINGS_VERSION),
-        .earlier_revision = col_int_or(c, COL_KEY_AUTHENTICATE_EARLIER_REVISION, 0) != 0,
+        .earlier_revision = earlier_revision,
         .primary_id = col_id(c, COL_KEY_AUTHENTICATE_PRIMARY_ID),
         .building_count = (uint32_t)col_int(c, COL_KEY_AUTHENTICATE_BUILDINGS),
         .building_number = col_int_or(c, COL_KEY_AUTHENTICATE_BUILDING_NUMBER, 0),
@@ -67,11 +86,13 @@ static bool principal_holds(void *context, const struct cursor *row)
 {
     struct key_assumption *a = context;
     const struct principal *who = &a->who;
-    a->given = row && who->scopes == (uint32_t)col_int(row, COL_KEY_CONFIRM_SCOPES) &&
-               who->expires_at_us == col_int_or(row, COL_KEY_CONFIRM_EXPIRES_AT, INT64_MAX) &&
-               who->subscribed == is_active(col_str(row, COL_KEY_CONFIRM_SUBSCRIPTION_STATUS)) &&
-               who->earlier_revision == (col_int(row, COL_KEY_CONFIRM_EARLIER_REVISION) != 0) &&
-               who->buildings_version == col_int(row, COL_KEY_CONFIRM_BUILDINGS_VERSION);
+    a->given =
+        row &&
+        who->scopes == held_scopes(col_int(row, COL_KEY_CONFIRM_SCOPES), who->web_session, who->earlier_revision) &&
+        who->expires_at_us == col_int_or(row, COL_KEY_CONFIRM_EXPIRES_AT, INT64_MAX) &&
+        who->subscribed == is_active(col_str(row, COL_KEY_CONFIRM_SUBSCRIPTION_STATUS)) &&
+        who->earlier_revision == (col_int(row, COL_KEY_CONFIRM_EARLIER_REVISION) != 0) &&
+        who->buildings_version == col_int(row, COL_KEY_CONFIRM_BUILDINGS_VERSION);
     return a->given;
 }
 
@@ -176,25 +197,17 @@ static bool scope_find(struct str text, enum scope *ret)
     return false;
 }
 
-uint32_t key_scopes_issuable(void)
-{
-    uint32_t scopes = 0;
-    for (enum scope bit = 0; bit < SCOPE_COUNT; bit++)
-        scopes |= issuable[bit] ? 1u << bit : 0;
-    return scopes;
-}
-
 uint32_t key_scopes_named(struct str names)
 {
     uint32_t scopes = 0;
     if (!names.n)
-        return default_scopes;
+        return key_scopes_current.standard;
     for (struct str rest = names; rest.p;) {
         enum scope found;
-        if (scope_find(str_cut(rest, ' ', &rest), &found) && issuable[found])
+        if (scope_find(str_cut(rest, ' ', &rest), &found))
             scopes |= 1u << found;
     }
-    return scopes;
+    return scopes & key_scopes_current.issuable;
 }
 
 static enum err refuse_scope(struct tx *tx, enum err e, struct str scope, const char *rule)
@@ -203,11 +216,12 @@ static enum err refuse_scope(struct tx *tx, enum err e, struct str scope, const 
     return e;
 }
 
-enum err key_scopes(struct tx *tx, struct val texts, uint32_t issuer, uint32_t *ret)
+enum err key_scopes(struct tx *tx, const struct key_scope_rules *rules, struct val texts, uint32_t issuer,
+                    uint32_t *ret)
 {
     uint32_t scopes = 0;
     if (!v_given(texts))
-        scopes = default_scopes;
+        scopes = rules->standard;
     else if (texts.count == 0)
         return tx_fail(tx, ERR_INVALID_KEY_OPTIONS, "scopes must have at least one item");
     const struct val *list = texts.ptr;
@@ -216,7 +230,7 @@ enum err key_scopes(struct tx *tx, struct val texts, uint32_t issuer, uint32_t *
         if (!scope_find(list[i].s, &found))
             return tx_fail(tx, ERR_INVALID_KEY_OPTIONS, "scopes has an unknown scope");
         uint32_t bit = 1u << found;
-        if (!issuable[found])
+        if (!(bit & rules->issuable))
             return refuse_scope(tx, ERR_INVALID_KEY_OPTIONS, list[i].s, "cannot be issued");
         if (bit & scopes)
             return refuse_scope(tx, ERR_INVALID_KEY_OPTIONS, list[i].s, "is listed twice");

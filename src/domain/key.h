@@ -75,17 +75,22 @@ enum err key_check_limit(struct tx *tx, const struct id *account) CHECKED;
 enum err key_renew(struct tx *tx, const struct id *account, const struct id *key, uint32_t scopes, int64_t ttl_s,
                    struct key_issued *ret) CHECKED;
 
-/* The bits of the scopes that a text separated by spaces names. Those that are unknown or cannot be issued are left
- * out. An empty text gives the four default scopes. */
+/* The scopes of agent keys under a revision of the interface (decisions, sections 2 and 12), as bits. */
+struct key_scope_rules {
+    uint32_t standard; /* if none are asked for */
+    uint32_t issuable;
+};
+extern const struct key_scope_rules key_scopes_current, key_scopes_earlier;
+
+/* The bits of the scopes that a text separated by spaces names. Those that are unknown or cannot be issued under the
+ * current revision are left out. An empty text gives its standard scopes. */
 uint32_t key_scopes_named(struct str names);
 
-/* The bits of all scopes that can be issued. */
-uint32_t key_scopes_issuable(void);
-
-/* The bits of a list of scopes, a VAL_LIST of VAL_STR. An absent list gives those of the four default scopes that
+/* The bits of a list of scopes, a VAL_LIST of VAL_STR. An absent list gives those of the standard scopes that
  * `issuer` has. Fails with ERR_INVALID_KEY_OPTIONS (an empty list; an unknown, a duplicate, or a scope that cannot be
  * issued), ERR_INSUFFICIENT_SCOPE (a scope that the issuer lacks). */
-enum err key_scopes(struct tx *tx, struct val texts, uint32_t issuer, uint32_t *ret) CHECKED;
+enum err key_scopes(struct tx *tx, const struct key_scope_rules *rules, struct val texts, uint32_t issuer,
+                    uint32_t *ret) CHECKED;
 
 struct key_entry {
     struct id id;

@@ -3,7 +3,7 @@
 #include <assert.h>
 
 static const char *const texts[] = {
-#define S(symbol, text, issuable) text,
+#define S(symbol, text, issued) text,
 #include "tbl/scopes.def"
 #undef S
 };

@@ -3,12 +3,26 @@
 #include "base/id.h"
 
 enum scope {
-#define S(symbol, text, issuable) SCOPE_BIT_##symbol,
+#define S(symbol, text, issued) SCOPE_BIT_##symbol,
 #include "tbl/scopes.def"
 #undef S
     SCOPE_COUNT
 };
 #define SCOPE(symbol) (1u << SCOPE_BIT_##symbol)
+
+enum scope_issue {
+    SCOPE_ISSUED_NEVER,
+    SCOPE_ISSUED_ALWAYS,
+    SCOPE_ISSUED_EARLIER /* in accounts of the earlier revision alone; the current one does not have it */
+};
+
+/* The scopes of the current revision. */
+enum scope_current {
+    SCOPE_CURRENT = 0
+#define S(symbol, text, issued) | (SCOPE_ISSUED_##issued != SCOPE_ISSUED_EARLIER ? SCOPE(symbol) : 0)
+#include "tbl/scopes.def"
+#undef S
+};
 
 /* The text of one scope bit, "access:read". */
 const char *scope_text(enum scope bit);

@@ -10,12 +10,6 @@
 #define OTP_CODES     1000000
 #define OTP_INPUT_MAX (CHALLENGE_LEN + 1 + OTP_LEN)
 
-static const uint32_t session_scopes =
-#define S(symbol, text, issuable) SCOPE(symbol) |
-#include "tbl/scopes.def"
-#undef S
-    0;
-
 /* Binds a code to its challenge, so that equal codes have different MACs. */
 static struct str otp_input(struct str challenge, struct str otp, char ret[static OTP_INPUT_MAX + 1])
 {
@@ -119,7 +113,7 @@ struct key_options session_key(const struct id *account)
         .kind = KEY_WEB_SESSION,
         .account_id = *account,
         .name = STR(SESSION_NAME),
-        .scopes = session_scopes,
+        .scopes = SCOPE_CURRENT,
         .ttl_s = KEY_SESSION_TTL_S,
     };
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "domain/principal.h"
+#include "api/scopes.h"
 #include "site/docs_markdown.h"
 
 static void put_part(struct docs_out *out, const char *id, const char *title)
@@ -104,8 +104,8 @@ static void put_scopes(const json_t *document, struct docs_out *out)
     put_part(out, "scopes", "Scopes");
     docs_markdown(STR("A key has scopes. Each operation says which it needs; some need two."), out);
     docs_list(out, "dl", "entries");
-    for (int i = 0; i < SCOPE_COUNT; i++) {
-        struct scope_list list = {scope_text((enum scope)i), out, 0};
+    for (const char *const *scope = scope_values; *scope; scope++) {
+        struct scope_list list = {*scope, out, 0};
         docs_entry(out, NULL);
         docs_word(out, list.scope);
         docs_told(out);

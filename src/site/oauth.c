@@ -3,6 +3,7 @@
 #include "api/oauth_request.h"
 #include "api/scopes.h"
 #include "api/service.h"
+#include "domain/key.h"
 #include "site/oauth_error.h"
 #include "site/routes.h"
 
@@ -74,12 +75,6 @@ static enum err get_resource(struct request *q, struct reply *p)
     return reply_ok(p, 200, &resource_shape, r);
 }
 
-static const char all_scopes[] =
-#define S(symbol, text, issuable) text " "
-#include "tbl/scopes.def"
-#undef S
-    ;
-
 static enum err get_server(struct request *q, struct reply *p)
 {
     struct server *s = arena_new(q->tx.arena, struct server);
@@ -88,7 +83,7 @@ static enum err get_server(struct request *q, struct reply *p)
     s->token_endpoint = address(q, OAUTH_TOKEN);
     s->registration_endpoint = address(q, OAUTH_REGISTER);
     s->revocation_endpoint = address(q, OAUTH_REVOKE);
-    s->scopes_supported = scope_list(q->tx.arena, key_scopes_named(str_z(all_scopes)));
+    s->scopes_supported = scope_list(q->tx.arena, key_scopes_current.issuable);
     s->response_types_supported = words(q, "code", NULL);
     s->response_modes_supported = words(q, "query", NULL);
     s->grant_types_supported = words(q, "authorization_code", "refresh_token");

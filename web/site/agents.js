@@ -5,7 +5,7 @@ import { confirm, dialog, toast } from './lib/dialog.js';
 import { check, field, form } from './lib/form.js';
 import { mark } from './lib/marks.js';
 import { at, data, tellError } from './lib/page.js';
-import { SCOPES } from './lib/scopes.js';
+import { EARLIER_SCOPES, SCOPES } from './lib/scopes.js';
 import { copied, secretCard } from './lib/secret.js';
 import { t } from './lib/texts.js';
 import { exactly, now, when } from './lib/time.js';
@@ -23,7 +23,7 @@ let keys = data.keys.data.filter((/** @type {Key} */ key) => key.type === 'agent
 let fresh;
 
 const over = (/** @type {Key} */ key) => key.expires_at !== null && Date.parse(key.expires_at) <= now();
-const names = (/** @type {string[]} */ scopes) => SCOPES.filter(([scope]) => scopes.includes(scope)).map(([, text]) => text);
+const names = (/** @type {string[]} */ scopes) => [...SCOPES, ...EARLIER_SCOPES].filter(([scope]) => scopes.includes(scope)).map(([, text]) => text);
 
 async function reread() {
     keys = (await call('GET', '/v1/auth/keys')).data.filter((/** @type {Key} */ key) => key.type === 'agent');

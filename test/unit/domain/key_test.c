@@ -1,5 +1,6 @@
 #include "tx_fixture.h"
 
+#include "domain/account.h"
 #include "domain/member.h"
 
 static struct key_issued agent(struct tx *tx, const struct principal *who, int64_t ttl_s)
@@ -113,7 +114,7 @@ static void test_a_removed_members_key_is_revoked(struct tx *tx)
 static void test_scopes_default_to_four(struct tx *tx)
 {
     uint32_t scopes;
-    assert_none(key_scopes(tx, (struct val){0}, UINT32_MAX, &scopes));
+    assert_none(key_scopes(tx, &key_scopes_current, (struct val){0}, UINT32_MAX, &scopes));
     assert_int_equal(scopes, SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) | SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ));
 }
 
@@ -121,18 +122,51 @@ static void test_scopes_that_cannot_be_issued_are_refused(struct tx *tx)
 {
     struct val list[2] = {v_str(STR("logs:read")), v_str(STR("keys:write"))};
     uint32_t scopes = 77;
-    assert_error(key_scopes(tx, v_list(list, 2), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
+    assert_error(key_scopes(tx, &key_scopes_current, v_list(list, 2), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
     assert_non_null(strstr(tx->why.p, "keys:write"));
     list[1] = v_str(STR("logs:read"));
-    assert_error(key_scopes(tx, v_list(list, 2), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
+    assert_error(key_scopes(tx, &key_scopes_current, v_list(list, 2), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
     list[1] = v_str(STR("owner"));
-    assert_error(key_scopes(tx, v_list(list, 2), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
-    assert_error(key_scopes(tx, v_list(list, 0), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
+    assert_error(key_scopes(tx, &key_scopes_current, v_list(list, 2), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
+    assert_error(key_scopes(tx, &key_scopes_current, v_list(list, 0), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
     list[1] = v_str(STR("billing:write"));
-    assert_error(key_scopes(tx, v_list(list, 2), SCOPE(LOGS_READ), &scopes), ERR_INSUFFICIENT_SCOPE);
+    assert_error(key_scopes(tx, &key_scopes_current, v_list(list, 2), SCOPE(LOGS_READ), &scopes),
+                 ERR_INSUFFICIENT_SCOPE);
     assert_int_equal(scopes, 77);
-    assert_none(key_scopes(tx, v_list(list, 2), UINT32_MAX, &scopes));
+    assert_none(key_scopes(tx, &key_scopes_current, v_list(list, 2), UINT32_MAX, &scopes));
     assert_int_equal(scopes, SCOPE(LOGS_READ) | SCOPE(BILLING_WRITE));
+}
+
+static void test_the_earlier_revision_has_one_more_scope(struct tx *tx)
+{
+    const uint32_t webhooks = SCOPE(WEBHOOKS_WRITE);
+    const struct val list[] = {v_str(STR("webhooks:write"))};
+    uint32_t scopes = 77;
+    assert_int_equal(SCOPE_CURRENT & webhooks, 0);
+    assert_int_equal(key_scopes_named(STR("webhooks:write logs:read")), SCOPE(LOGS_READ));
+    assert_error(key_scopes(tx, &key_scopes_current, v_list(list, 1), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
+    assert_error(key_scopes(tx, &key_scopes_earlier, v_list(list, 1), SCOPE_CURRENT, &scopes), ERR_INSUFFICIENT_SCOPE);
+    assert_int_equal(scopes, 77);
+    assert_none(key_scopes(tx, &key_scopes_earlier, v_list(list, 1), UINT32_MAX, &scopes));
+    assert_int_equal(scopes, webhooks);
+    assert_none(key_scopes(tx, &key_scopes_earlier, (struct val){0}, UINT32_MAX, &scopes));
+    assert_int_equal(scopes, key_scopes_current.standard | webhooks);
+}
+
+/* A stored session has no scope that a program before does not know; a key that is assumed has the same as one read. */
+static void test_a_session_has_the_scopes_of_its_accounts_revision(struct tx *tx)
+{
+    struct key_issued session = sign_in(tx, OWNER);
+    struct principal who;
+    assert_int_equal(session.scopes, SCOPE_CURRENT);
+    assert_none(authenticate(tx, &session, &who));
+    assert_int_equal(who.scopes, SCOPE_CURRENT);
+    assert_none(account_set_revision(tx, &who.account_id, true));
+    assert_none(authenticate(tx, &session, &who));
+    assert_int_equal(who.scopes, SCOPE_CURRENT | SCOPE(WEBHOOKS_WRITE));
+    struct key_issued robot = agent(tx, &who, 60);
+    assert_none(authenticate(tx, &robot, &who));
+    assert_int_equal(who.scopes, SCOPE(LOGS_READ));
 }
 
 /* ---- keys of an account ---- */
@@ -250,10 +284,13 @@ static void test_the_purge_deletes_keys_by_their_expiry(struct tx *tx)
         x(test_a_key_whose_account_or_building_is_deleted_needs_authentication)                                        \
             x(test_buildings_are_counted_and_a_subscription_shows_while_active)                                        \
                 x(test_a_removed_members_key_is_revoked) x(test_scopes_default_to_four)                                \
-                    x(test_scopes_that_cannot_be_issued_are_refused) x(test_twenty_agent_keys_may_be_active)           \
-                        x(test_the_list_shows_keys_that_are_not_revoked_newest_first) x(test_a_long_list_is_complete)  \
-                            x(test_a_key_is_revoked_once_and_only_by_its_account)                                      \
-                                x(test_revoking_the_others_counts_the_active_ones)                                     \
-                                    x(test_use_is_recorded_to_the_minute_and_never_goes_back)                          \
-                                        x(test_the_purge_deletes_keys_by_their_expiry)
+                    x(test_scopes_that_cannot_be_issued_are_refused) x(test_the_earlier_revision_has_one_more_scope)   \
+                        x(test_a_session_has_the_scopes_of_its_accounts_revision)                                      \
+                            x(test_twenty_agent_keys_may_be_active)                                                    \
+                                x(test_the_list_shows_keys_that_are_not_revoked_newest_first)                          \
+                                    x(test_a_long_list_is_complete)                                                    \
+                                        x(test_a_key_is_revoked_once_and_only_by_its_account)                          \
+                                            x(test_revoking_the_others_counts_the_active_ones)                         \
+                                                x(test_use_is_recorded_to_the_minute_and_never_goes_back)              \
+                                                    x(test_the_purge_deletes_keys_by_their_expiry)
 TX_RUN(TESTS)
