@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-generators check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-generators check-homeassistant check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 PREFIX := /usr/local
 E2E := test/e2e
@@ -141,6 +141,11 @@ image: ## a container image of the package in build/deb, with buildah
 check-generators: build $(NODE_MODULES) ## clients that public generators make of the OpenAPI document tell a story; needs Node.js 20.19
 	npm ci --prefix test/generators --no-audit --no-fund --ignore-scripts
 	node --test test/generators/*.test.js
+
+check-homeassistant: build $(NODE_MODULES) ## the integration in Home Assistant itself; needs Python 3.13 and PyPI, or HOMEASSISTANT_PYTHON
+	test -n "$(HOMEASSISTANT_PYTHON)" || test -x build/homeassistant/bin/pytest || { python3.13 -m venv build/homeassistant && \
+	    build/homeassistant/bin/pip install --quiet --requirement clients/homeassistant/tests/core/requirements.txt; }
+	node --test test/homeassistant/*.test.js
 
 check-package: build $(NODE_MODULES) ## what an installation has: files, manual pages, completions, the unit's protections
 	scripts/setup package

@@ -53,5 +53,6 @@ const typescript = stage('typescript', 'src', await typescriptSources(document, 
 run(process.execPath, [createRequire(join(e2e, 'package.json')).resolve('typescript/bin/tsc'), '-p', typescript,
     '--typeRoots', join(e2e, 'node_modules/@types'), '--noEmitOnError']);
 stage('python', 'src/portero', pythonSources(document), 'pyproject.toml');
-stage('homeassistant', '.', {}, 'custom_components/portero/manifest.json');
+const homeassistant = stage('homeassistant', '.', {}, 'custom_components/portero/manifest.json');
+for (const name of ['icon.png', 'icon@2x.png']) cpSync(join(root, 'web/site/icons/icon-512.png'), join(homeassistant, 'custom_components/portero/brand', name));
 writeFileSync(mark, wanted);

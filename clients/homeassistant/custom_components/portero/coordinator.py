@@ -10,6 +10,7 @@ from typing import Any
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryAuthFailed
+from homeassistant.helpers.debounce import Debouncer
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
 
 from .api import PorteroApi, PorteroApiError, PorteroAuthError, PorteroError
@@ -18,6 +19,7 @@ from .model import CHANGING, Calls, State, poll_after
 
 _AGAIN_S = 2
 _AGAIN_MAX_S = 60
+_REFRESH_AGAIN_S = 1  # Home Assistant's own 10 s would show a door as open long after the visitor has gone in
 
 EventListener = Callable[[dict[str, Any]], None]
 
@@ -28,7 +30,8 @@ class PorteroCoordinator(DataUpdateCoordinator[State]):
     config_entry: ConfigEntry[Any]
 
     def __init__(self, hass: HomeAssistant, entry: ConfigEntry[Any], api: PorteroApi) -> None:
-        super().__init__(hass, LOGGER, config_entry=entry, name=DOMAIN, update_interval=timedelta(seconds=poll_after(None, False)))
+        super().__init__(hass, LOGGER, config_entry=entry, name=DOMAIN, update_interval=timedelta(seconds=poll_after(None, False)),
+                         request_refresh_debouncer=Debouncer(hass, LOGGER, cooldown=_REFRESH_AGAIN_S, immediate=True))
         self.api = api
         self.building: str = entry.data[CONF_BUILDING]
         self.calls = Calls()
@@ -37,16 +40,25 @@ class PorteroCoordinator(DataUpdateCoordinator[State]):
         self._event_listeners: list[EventListener] = []
 
     async def _async_update_data(self) -> State:
+        api, building = self.api, self.building
         try:
-            state = State(*await asyncio.gather(
-                self.api.decision(self.building), self.api.setup(self.building), self.api.active_grants(self.building),
-                self.api.last_visit(self.building)))
-        except PorteroAuthError as error:
-            raise ConfigEntryAuthFailed(str(error)) from error
-        except PorteroError as error:
-            raise UpdateFailed(str(error)) from error
+            async with asyncio.TaskGroup() as group:  # the first that fails ends the others
+                decision, setup = group.create_task(api.decision(building)), group.create_task(api.setup(building))
+                grants, last_visit = group.create_task(api.active_grants(building)), group.create_task(api.last_visit(building))
+        except ExceptionGroup as errors:
+            raise self._failure(errors) from errors
+        state = State(decision.result(), setup.result(), grants.result(), last_visit.result())
         self.update_interval = timedelta(seconds=poll_after(state, self.streaming))
         return state
+
+    @staticmethod
+    def _failure(errors: ExceptionGroup[Exception]) -> Exception:
+        """What Home Assistant is told: to ask for another key, or that the data could not be read."""
+        if refused := errors.subgroup(PorteroAuthError):
+            return ConfigEntryAuthFailed(str(refused.exceptions[0]))
+        if failed := errors.subgroup(PorteroError):
+            return UpdateFailed(str(failed.exceptions[0]))
+        return errors
 
     @callback
     def async_add_event_listener(self, listener: EventListener) -> Callable[[], None]:
