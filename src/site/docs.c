@@ -113,7 +113,7 @@ static void add_reference(struct docs *d)
         free(path);
     }
     add_written(d, DOCS_ERRORS_PATH, STR("Errors"), put_errors, NULL);
-    docs_index_operations(d->index, d->reference.document);
+    docs_index_reference(d->index, d->reference.document);
     docs_index(d->index, STR("Reference"), STR("Errors"), json_string(DOCS_ERRORS_PATH),
                STR("error code status meaning next action"));
 }

@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/mem.h"
 #include "site/docs_markdown.h"
 
-#define USERS_MAX  65536
-#define ANCHOR_MAX 96
+#define USERS_MAX 65536
 #define INTRODUCTION                                                                                                   \
     "Every error has the same envelope, which [the guide](/docs/api#errors) shows. Decide by `error.code`; the text "  \
     "for people may be more exact than the one here."
@@ -19,32 +18,32 @@ static const json_t *codes_of(const json_t *response)
     return json_object_get(json_object_get(json_object_get(more, "properties"), "code"), "enum");
 }
 
-static const struct err_info *error_row(const char *code, int status)
+/* ERR_NONE if it is not in the table. */
+static enum err error_of(const char *code, int status)
 {
     for (int e = 1; e < ERR_TABLE_END; e++)
         if (err_info((enum err)e)->status == status && strcmp(err_info((enum err)e)->code, code) == 0)
-            return err_info((enum err)e);
-    return NULL;
+            return (enum err)e;
+    return ERR_NONE;
 }
 
-static void each_error(const json_t *operation, void (*visit)(void *arg, const struct err_info *info), void *arg)
+static void each_error(const json_t *operation, void (*visit)(void *arg, enum err e), void *arg)
 {
     size_t i;
     const char *status;
     json_t *response, *code;
     json_object_foreach (json_object_get(operation, "responses"), status, response) {
         json_array_foreach (codes_of(response), i, code) {
-            const struct err_info *info = error_row(json_string_value(code), (int)strtol(status, NULL, 10));
-            if (info)
-                visit(arg, info);
+            const enum err e = error_of(json_string_value(code), (int)strtol(status, NULL, 10));
+            if (e)
+                visit(arg, e);
         }
     }
 }
 
-/* "CODE-409" */
-static void put_anchor(const struct err_info *info, char ret[static ANCHOR_MAX])
+char *docs_error_anchor(const struct err_info *info)
 {
-    snprintf(ret, ANCHOR_MAX, "%s-%d", info->code, info->status);
+    return mem_printf("%s-%d", info->code, info->status);
 }
 
 /* The rest of an entry whose code is written. */
@@ -66,21 +65,22 @@ static void put_meaning(const struct err_info *info, struct docs_out *out)
 
 /* ---- of an operation ---- */
 
-static void count_error(void *arg, const struct err_info *info)
+static void count_error(void *arg, enum err e)
 {
-    (void)info;
+    (void)e;
     ++*(int *)arg;
 }
 
-static void put_entry(void *arg, const struct err_info *info)
+static void put_entry(void *arg, enum err e)
 {
     struct docs_out *out = arg;
-    char anchor[ANCHOR_MAX];
-    put_anchor(info, anchor);
+    const struct err_info *info = err_info(e);
+    char *anchor = docs_error_anchor(info);
     docs_entry(out, NULL);
     docs_link_word(out, DOCS_ERRORS_PATH, anchor, info->code);
     put_meaning(info, out);
     docs_entry_end(out);
+    free(anchor);
 }
 
 void docs_put_operation_errors(const json_t *operation, struct docs_out *out)
@@ -106,16 +106,12 @@ struct error_book {
     bool markdown;
 };
 
-static void note_user(void *arg, const struct err_info *info)
+static void note_user(void *arg, enum err e)
 {
     struct error_book *book = arg;
-    for (int e = 1; e < ERR_TABLE_END; e++) {
-        if (err_info((enum err)e) != info)
-            continue;
-        struct docs_out users = {&book->users[e], book->markdown, 0};
-        buf_str(users.to, users.to->n ? STR(", ") : STR(""));
-        docs_put_operation_link(book->row, &users);
-    }
+    struct docs_out users = {&book->users[e], book->markdown, 0};
+    buf_str(users.to, users.to->n ? STR(", ") : STR(""));
+    docs_put_operation_link(book->row, &users);
 }
 
 static void note_users(void *arg, const struct docs_row *row)
@@ -127,8 +123,7 @@ static void note_users(void *arg, const struct docs_row *row)
 
 static void put_used_error(const struct err_info *info, struct str users, struct docs_out *out)
 {
-    char anchor[ANCHOR_MAX];
-    put_anchor(info, anchor);
+    char *anchor = docs_error_anchor(info);
     docs_entry(out, anchor);
     docs_word(out, info->code);
     put_meaning(info, out);
@@ -139,6 +134,7 @@ static void put_used_error(const struct err_info *info, struct str users, struct
     docs_paragraph_end(out);
     docs_html(out, "</details>");
     docs_entry_end(out);
+    free(anchor);
 }
 
 void docs_put_errors(const json_t *document, struct docs_out *out)
@@ -159,4 +155,23 @@ void docs_put_errors(const json_t *document, struct docs_out *out)
         buf_done(&book.users[e]);
     }
     docs_list_end(out, "dl");
+}
+
+static void note_error(void *arg, enum err e)
+{
+    ((bool *)arg)[e] = true;
+}
+
+static void note_errors(void *arg, const struct docs_row *row)
+{
+    each_error(row->operation, note_error, arg);
+}
+
+void docs_each_error(const json_t *document, void (*visit)(void *arg, const struct err_info *info), void *arg)
+{
+    bool used[ERR_TABLE_END] = {false};
+    docs_each_operation(document, NULL, note_errors, used);
+    for (int e = 1; e < ERR_TABLE_END; e++)
+        if (used[e])
+            visit(arg, err_info((enum err)e));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "site/docs_errors.h"
 #include "site/docs_markdown.h"
 
 #define SNIPPET_MAX 20000 /* of a section */
@@ -73,7 +74,18 @@ static void index_operation(void *arg, const struct docs_row *row)
     free(path);
 }
 
-void docs_index_operations(json_t *index, const json_t *document)
+static void index_error(void *arg, const struct err_info *info)
+{
+    char *anchor = docs_error_anchor(info), *kind = mem_printf("Error %d", info->status);
+    char *words = mem_printf("%s %s", info->message, info->next_action);
+    docs_index(arg, str_z(kind), str_z(info->code), json_sprintf(DOCS_ERRORS_PATH "#%s", anchor), str_z(words));
+    free(anchor);
+    free(kind);
+    free(words);
+}
+
+void docs_index_reference(json_t *index, const json_t *document)
 {
     docs_each_operation(document, NULL, index_operation, index);
+    docs_each_error(document, index_error, index);
 }

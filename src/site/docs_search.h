@@ -9,5 +9,5 @@ void docs_index(json_t *index, struct str kind, struct str title, json_t *path, 
 /* Adds each section of a guide, as docs_put_guide returns them. */
 void docs_index_guide(json_t *index, const struct docs_guide *g, const char *path, const json_t *sections);
 
-/* Adds all operations. */
-void docs_index_operations(json_t *index, const json_t *document);
+/* Adds all operations and errors. */
+void docs_index_reference(json_t *index, const json_t *document);

@@ -214,8 +214,15 @@ describe('the documents in a browser', () => {
         await page.goto(`${w.daemon.https}/docs/api/calls`);
         await page.locator('[data-language=python][open]').first().waitFor();
         assert.equal(await page.locator('[data-language=curl][open]').count(), 0);
-        await page.getByRole('searchbox').fill('IDEMPOTENCY_CONFLICT');
-        await page.getByText(/results/).waitFor();
+        const first = page.locator('.found a').first();
+        for (const [words, path] of [['IDEMPOTENCY_CONFLICT', '/docs/errors#IDEMPOTENCY_CONFLICT-409'], ['remaining_uses', '/docs/api/access-grants#createUnlock'],
+            ['unlock', '/docs/api/access-grants#listUnlocks'], ['webhook signature', '/docs/api/webhooks#rotateWebhookSecret']]) {
+            await page.getByRole('searchbox').fill(words);
+            await page.locator(`.found li:first-child a[href="${path}"]`).waitFor();
+        }
+        await page.setViewportSize({ width: 390, height: 800 });
+        const box = await first.boundingBox();
+        assert.ok(box.x >= 0 && box.x + box.width <= 390, `the results are within the window of a phone: ${JSON.stringify(box)}`);
         await page.getByRole('searchbox').fill('zzzz nothing');
         await page.getByText('0 results').waitFor();
         await close(page);
