@@ -9,9 +9,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import Stripe from 'stripe';
 import { Browser } from './lib/browser.js';
 import { clientOf, clients, portero } from './lib/clients.js';
-import { cleanEnvironment, temporaryDirectory } from './lib/daemon.js';
+import { cleanEnvironment, root, temporaryDirectory } from './lib/daemon.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
 import { agent, freshEmail, message, resident, setSubscription, useWorld, visit } from './lib/world.js';
 
@@ -176,9 +177,19 @@ describe('the TypeScript client', () => {
 
         it('on the raw body, with one of several secrets and signatures', async () => {
             for (const [raw, header, secrets] of [[body, good, SECRET], [Buffer.from(body), good, [OTHER, SECRET]],
-                [body, `t=${NOW},v1=${sign(OTHER)},v1=${sign(SECRET)}`, SECRET], [body, ` t=${NOW}, v1=${sign(SECRET)} ,v0=ab`, [SECRET]]]) {
+                [body, `t=${NOW},v1=${sign(OTHER)},v1=${sign(SECRET)}`, SECRET], [body, ` t=${NOW}, v1=${sign(SECRET)} ,v0=ab`, [SECRET]],
+                [body, `t=${NOW},v1=zz,v1=${sign(SECRET)},v1=${sign(SECRET)}0`, SECRET]]) {
                 assert.equal((await verifyWebhook(raw, header, secrets, { now: NOW + 300 })).type, 'webhook.test');
             }
+        });
+
+        it('as Stripe\'s library signs them, with characters of all lengths in body and secret', async () => {
+            const payload = '{"id":"evt_1","type":"webhook.test","data":{"label":"Zoë’s 📦 \\u0000"}}', secret = 'whsec_ключ🔑';
+            const header = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: NOW });
+            for (const raw of [payload, Buffer.from(payload)]) {
+                assert.equal((await verifyWebhook(raw, header, secret, { now: NOW })).data.label, 'Zoë’s 📦 \u0000');
+            }
+            assert.equal(Stripe.webhooks.constructEvent(body, good, SECRET, 300, undefined, NOW * 1000).id, 'evt_1');
         });
 
         const bad = {
@@ -186,7 +197,12 @@ describe('the TypeScript client', () => {
             'another time': [body, `t=${NOW + 1},v1=${sign(SECRET)}`, SECRET], 'no header': [body, undefined, SECRET], 'an empty header': [body, '', SECRET],
             'no signature': [body, `t=${NOW}`, SECRET], 'a short signature': [body, `t=${NOW},v1=${sign(SECRET).slice(2)}`, SECRET],
             'two times': [body, `t=${NOW},${good}`, SECRET], 'too many signatures': [body, `t=${NOW}${`,v1=${sign(SECRET)}`.repeat(9)}`, SECRET],
-            'a time that is no number': [body, `t=1e9,v1=${sign(SECRET, '1e9')}`, SECRET],
+            'a time that is no number': [body, `t=1e9,v1=${sign(SECRET, '1e9')}`, SECRET], 'a time in other digits': [body, `t=१${NOW},v1=${sign(SECRET, `१${NOW}`)}`, SECRET],
+            'a long signature': [body, `${good}00`, SECRET], 'a signature in capitals': [body, `t=${NOW},v1=${sign(SECRET).toUpperCase()}`, SECRET],
+            'another version alone': [body, `t=${NOW},v0=${sign(SECRET)}`, SECRET], 'a header that came twice': [body, `${good}, ${good}`, SECRET],
+            'a header as a list': [body, [good], SECRET], 'a long header': [body, `${good},${'x'.repeat(4096)}`, SECRET],
+            'an empty secret': [body, `t=${NOW},v1=${sign('')}`, ''], 'an empty secret among others': [body, good, [SECRET, '']],
+            'a secret that is not set': [body, good, undefined],
         };
         for (const [what, args] of Object.entries(bad)) {
             it(`and refuses ${what}`, () => assert.rejects(verifyWebhook(...args, { now: NOW }), WebhookVerificationError));
@@ -243,14 +259,14 @@ export async function use(portero: Portero): Promise<void> {
     await portero.change('listLogs', {}, () => ({}));
 }
 `);
-        const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+        const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc'), types = join(root, 'test/e2e/node_modules/@types');
         const examples = [...readFileSync(join(installed, 'README.md'), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code);
         assert.equal(examples.length, 4);
-        writeFileSync(join(directory, 'examples.ts'), `declare const buildingId: string, signal: AbortSignal, rawBody: Uint8Array, process: { env: Record<'PORTERO_KEY' | 'WEBHOOK_SECRET', string> };
-declare const request: { headers: Record<string, string | undefined> }, readEverythingAgain: () => Promise<void>;
+        writeFileSync(join(directory, 'examples.ts'), `import type { IncomingMessage } from 'node:http';
+declare const buildingId: string, signal: AbortSignal, rawBody: Buffer, request: IncomingMessage, readEverythingAgain: () => Promise<void>;
 ${examples.join('\n').replaceAll('const event = await', 'const delivered = await')}console.log(page, delivered);
 `);
-        const compilerOptions = { noEmit: true, strict: true, exactOptionalPropertyTypes: true, module: 'NodeNext', target: 'ES2022', lib: ['ES2022', 'DOM', 'DOM.Iterable'], types: [] };
+        const compilerOptions = { noEmit: true, strict: true, exactOptionalPropertyTypes: true, module: 'NodeNext', target: 'ES2022', lib: ['ES2022', 'DOM', 'DOM.Iterable'], types: ['node'], typeRoots: [types] };
         writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts', 'examples.ts'] }));
         const compiled = spawnSync(process.execPath, [tsc, '-p', directory], { encoding: 'utf8', timeout: 150_000 });
         assert.equal(compiled.stdout, '');

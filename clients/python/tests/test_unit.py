@@ -244,8 +244,15 @@ class Webhooks(unittest.TestCase):
     def test_genuine_ones(self):
         genuine = f"t={self.NOW},v1={self.sign(self.SECRET)}"
         both = f"t={self.NOW},v1={self.sign(self.OTHER)},v1={self.sign(self.SECRET)}"
-        for header, secrets in ((genuine, self.SECRET), (genuine, [self.OTHER, self.SECRET]), (both, self.SECRET)):
+        mixed = f"t={self.NOW},v1=zz,v1={self.sign(self.SECRET)},v1={self.sign(self.SECRET)}0"
+        for header, secrets in ((genuine, self.SECRET), (genuine, [self.OTHER, self.SECRET]), (both, self.SECRET), (mixed, self.SECRET)):
             self.assertEqual(verify_webhook(self.BODY, header, secrets, now=self.NOW + 300)["type"], "webhook.test")
+
+    def test_characters_of_all_lengths(self):
+        secret, body = "whsec_ключ🔑", '{"id":"evt_1","data":{"label":"Zoë’s 📦 \\u0000"}}'.encode()
+        signature = hmac.new(secret.encode(), f"{self.NOW}.".encode() + body, hashlib.sha256).hexdigest()
+        event = verify_webhook(body, f"t={self.NOW},v1={signature}", secret, now=self.NOW)
+        self.assertEqual(event["data"]["label"], "Zoë’s 📦 \0")
 
     def test_others(self):
         genuine, now = f"t={self.NOW},v1={self.sign(self.SECRET)}", self.NOW
@@ -253,6 +260,12 @@ class Webhooks(unittest.TestCase):
                  (self.BODY, f"t={now + 1},v1={self.sign(self.SECRET)}", self.SECRET, now), (self.BODY, None, self.SECRET, now),
                  (self.BODY, f"t={now}", self.SECRET, now), (self.BODY, f"t={now},{genuine}", self.SECRET, now),
                  (self.BODY, f"t={now}" + f",v1={self.sign(self.SECRET)}" * 9, self.SECRET, now),
+                 (self.BODY, f"t=१{now},v1={self.sign(self.SECRET, f'१{now}')}", self.SECRET, now),
+                 (self.BODY, genuine + "00", self.SECRET, now), (self.BODY, genuine[:-2], self.SECRET, now),
+                 (self.BODY, f"t={now},v1={self.sign(self.SECRET).upper()}", self.SECRET, now),
+                 (self.BODY, f"t={now},v0={self.sign(self.SECRET)}", self.SECRET, now), (self.BODY, f"{genuine}, {genuine}", self.SECRET, now),
+                 (self.BODY, genuine + "," + "x" * 4096, self.SECRET, now), (self.BODY, f"t={now},v1=ключ", self.SECRET, now),
+                 (self.BODY, f"t={now},v1={self.sign('')}", "", now), (self.BODY, genuine, [self.SECRET, ""], now), (self.BODY, genuine, None, now),
                  (self.BODY, genuine, self.SECRET, now + 301), (self.BODY, genuine, self.SECRET, now - 301), (self.BODY, genuine, self.SECRET, float("nan")))
         for case in cases:
             with self.subTest(case), self.assertRaises(WebhookVerificationError):

@@ -11,9 +11,9 @@ export interface Options {
     /** `https://door.example.com`, without `/v1`. */
     baseUrl: string;
     /** An agent key or a website session's key; not needed for signing in. */
-    apiKey?: string;
+    apiKey?: string | undefined;
     /** The building of calls that name none. */
-    buildingId?: string;
+    buildingId?: string | undefined;
     /** Default 30 s for each attempt. */
     timeoutMs?: number;
     /** Attempts after the first: default 2. */

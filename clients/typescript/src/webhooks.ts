@@ -18,13 +18,16 @@ export interface VerifyOptions {
     now?: number;
 }
 
+/** As frameworks give it; a list is refused, because the service sends the header once. */
+type Header = string | readonly string[] | null | undefined;
+
 const HEADER_MAX = 4096;
 const SIGNATURES_MAX = 8;
 const TOLERANCE_S = 300;
 
 /** The time and the signatures of a header `t=…,v1=…`, which has several while a secret is being replaced. */
-function parse(header: string | null | undefined): { t: string; signatures: Uint8Array<ArrayBuffer>[] } {
-    const parts = (header ?? '').length > HEADER_MAX ? [] : (header ?? '').split(',').map((part) => part.trim());
+function parse(header: Header): { t: string; signatures: Uint8Array<ArrayBuffer>[] } {
+    const parts = typeof header !== 'string' || header.length > HEADER_MAX ? [] : header.split(',').map((part) => part.trim());
     const of = (name: string): string[] => parts.filter((part) => part.startsWith(`${name}=`)).map((part) => part.slice(name.length + 1));
     const [t, ...more] = of('t');
     const signatures = of('v1').filter((hex) => /^[0-9a-f]{64}$/.test(hex)).map((hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16)));
@@ -43,16 +46,17 @@ async function isSigned(secret: string, signed: Uint8Array<ArrayBuffer>, signatu
 /** Checks a delivery and returns its event. `rawBody`: the bytes as they were received, not parsed and serialized again. `header`: the
  *  value of `Service-Signature`. `secrets`: the endpoint's secret; during a rotation the old and the new one. Throws
  *  WebhookVerificationError. */
-export async function verifyWebhook(rawBody: Uint8Array | string, header: string | null | undefined, secrets: string | readonly string[], options: VerifyOptions = {}): Promise<WebhookEvent> {
+export async function verifyWebhook(rawBody: Uint8Array | string, header: Header, secrets: string | readonly string[] | undefined, options: VerifyOptions = {}): Promise<WebhookEvent> {
     const { t, signatures } = parse(header);
     const now = options.now ?? Date.now() / 1000;
     if (!(Math.abs(now - Number(t)) <= (options.toleranceS ?? TOLERANCE_S))) throw new WebhookVerificationError('the delivery is too old, or the clock is wrong');
+    const known = typeof secrets === 'string' ? [secrets] : secrets ?? [];
+    if (known.length === 0 || known.some((secret) => !secret)) throw new WebhookVerificationError('a secret is missing or empty: anybody can sign with an empty one');
     const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
     const stamp = new TextEncoder().encode(`${t}.`);
     const signed = new Uint8Array(stamp.length + body.length);
     signed.set(stamp);
     signed.set(body, stamp.length);
-    const known = typeof secrets === 'string' ? [secrets] : secrets;
     const results = await Promise.all(known.map((secret) => isSigned(secret, signed, signatures)));
     if (!results.includes(true)) throw new WebhookVerificationError('no signature matches a secret');
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as WebhookEvent;

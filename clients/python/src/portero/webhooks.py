@@ -39,7 +39,9 @@ def verify_webhook(raw_body: bytes, header: Optional[str], secrets: Union[str, S
     stamp, signatures = _parse(header)
     if not abs((time.time() if now is None else now) - int(stamp)) <= tolerance_s:
         raise WebhookVerificationError("the delivery is too old, or the clock is wrong")
-    known = [secrets] if isinstance(secrets, str) else list(secrets)
+    known = [secrets] if isinstance(secrets, str) else list(secrets or ())
+    if not known or not all(known):
+        raise WebhookVerificationError("a secret is missing or empty: anybody can sign with an empty one")
     good = False
     for secret in known:
         wanted = hmac.new(secret.encode(), stamp.encode() + b"." + raw_body, hashlib.sha256).hexdigest()
