@@ -5,10 +5,9 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import Stripe from 'stripe';
 import { Browser } from './lib/browser.js';
 import { clientOf, clients, portero } from './lib/clients.js';
@@ -214,13 +213,31 @@ describe('the TypeScript client', () => {
     });
 });
 
+/** npm, which reaches no registry. */
+function npm(directory, ...args) {
+    const done = spawnSync('npm', [...args, '--offline', '--no-audit', '--no-fund', '--no-update-notifier', '--registry', 'http://127.0.0.1:9/'],
+        { cwd: directory, encoding: 'utf8', timeout: 60_000, env: cleanEnvironment() });
+    assert.equal(done.status, 0, done.stderr);
+    return done;
+}
+
+/** Installs the client in a new project from the file that would be published. */
+function install(directory) {
+    const { stdout } = npm(join(clients(), 'typescript'), 'pack', '--pack-destination', directory);
+    writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+    npm(directory, 'install', join(directory, stdout.trim().split('\n').at(-1)));
+    return join(directory, 'node_modules/portero-client');
+}
+
 describe('the package of the TypeScript client', () => {
-    const packed = (...args) => spawnSync('npm', ['pack', ...args], { cwd: join(clients(), 'typescript'), encoding: 'utf8', timeout: 60_000, env: cleanEnvironment() });
+    it('would be published as it is', () => {
+        const { stdout, stderr } = npm(join(clients(), 'typescript'), 'publish', '--dry-run', '--access', 'public');
+        assert.match(stdout, /^\+ portero-client@\d/m);
+        assert.doesNotMatch(stderr, /auto-corrected|npm error/);
+    });
 
     it('has what a user needs, its types included, and installs without dependencies', () => {
-        const done = packed('--json', '--dry-run');
-        assert.equal(done.status, 0, done.stderr);
-        const [{ files, version }] = JSON.parse(done.stdout);
+        const [{ files, version }] = JSON.parse(npm(join(clients(), 'typescript'), 'pack', '--json', '--dry-run').stdout);
         const names = files.map(({ path }) => path);
         for (const name of ['LICENSE', 'README.md', 'package.json', 'dist/index.js', 'dist/index.d.ts', 'dist/contract.d.ts', 'dist/crypto.js']) assert.ok(names.includes(name), name);
         assert.ok(names.every((name) => /^(dist\/|LICENSE|README\.md|package\.json)/.test(name)), names.join());
@@ -232,12 +249,7 @@ describe('the package of the TypeScript client', () => {
 
     it('is typed: its examples and a program that uses it rightly compile, and each wrong use is an error', () => {
         const directory = temporaryDirectory();
-        const done = packed('--pack-destination', directory);
-        assert.equal(done.status, 0, done.stderr);
-        const installed = join(directory, 'node_modules/portero-client');
-        mkdirSync(installed, { recursive: true });
-        assert.equal(spawnSync('tar', ['-xzf', join(directory, done.stdout.trim().split('\n').at(-1)), '-C', installed, '--strip-components=1']).status, 0);
-        writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+        const installed = install(directory);
         writeFileSync(join(directory, 'use.ts'), `import { Portero, type Schemas } from 'portero-client';
 export async function use(portero: Portero): Promise<void> {
     const grant: Schemas['Unlock'] = await portero.createUnlock({ body: { type: 'timer', expires_in_minutes: 5 } });
@@ -278,14 +290,16 @@ describe('the TypeScript client and a daemon', () => {
     const w = useWorld({ config: REACHABLE });
     const receiver = useReceiver();
     let directory;
-    before(() => { directory = temporaryDirectory(); });
+    before(() => {
+        directory = temporaryDirectory();
+        install(directory);
+    });
     after(() => rmSync(directory, { recursive: true, force: true }));
 
-    /** Runs a program that has the client as `Portero` and `options` for it, in a process that trusts the daemon: the JSON that it prints. */
+    /** Runs a program that has the installed client as `Portero` and `options` for it, in a process that trusts the daemon: the JSON that it prints. */
     async function run(program, { trust = true, given = {} } = {}) {
         const path = join(directory, `${Math.random()}.mjs`);
-        const index = pathToFileURL(join(clients(), 'typescript/dist/index.js'));
-        writeFileSync(path, `import * as client from ${JSON.stringify(index)};\nconst { Portero } = client;\nconst given = ${JSON.stringify(given)};\nconst baseUrl = ${JSON.stringify(w.daemon.https)};\n${program}`);
+        writeFileSync(path, `import * as client from 'portero-client';\nconst { Portero } = client;\nconst given = ${JSON.stringify(given)};\nconst baseUrl = ${JSON.stringify(w.daemon.https)};\n${program}`);
         const env = cleanEnvironment(trust ? { NODE_EXTRA_CA_CERTS: join(w.daemon.data, 'tls.crt') } : {});
         const child = spawn(process.execPath, [path], { env, timeout: 120_000 });
         const output = { stdout: '', stderr: '' };
