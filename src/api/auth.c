@@ -1,9 +1,9 @@
-#include "api/routes.h"
+#include "api/auth.h"
 
+#include "api/earlier_keys.h"
+#include "api/routes.h"
 #include "api/sign_in.h"
 #include "domain/session.h"
-
-#define OTP_PATTERN "^[0-9]{6}$"
 
 /* ---- bodies ---- */
 
@@ -26,25 +26,13 @@ static const struct field otp_challenge_fields[] = {
 };
 static const struct shape otp_challenge_shape = SHAPE(struct otp_challenge, "OtpChallenge", otp_challenge_fields);
 
-struct verify_request {
-    struct val email, purpose, challenge, otp, remember;
-};
-static const char *const web_only[] = {"web", NULL};
-/* A malformed code counts as a wrong one and uses up an attempt. */
-#define VERIFY_FIELDS                                                                                                  \
-    FIELD(struct verify_request, email, T_STRING, .flags = F_REQUIRED | F_TRIM | F_LOWER, .format = "email",           \
-          .max = 254, .error = ERR_INVALID_EMAIL, .doc = "the address that requested the challenge"),                  \
-        FIELD(struct verify_request, purpose, T_STRING, .flags = F_REQUIRED | F_CONST, .values = web_only,             \
-              .error = ERR_WEBSITE_SIGN_IN_REQUIRED),                                                                  \
-        FIELD(struct verify_request, challenge, T_STRING, .flags = F_REQUIRED | F_SECRET, .error = ERR_INVALID_OTP),   \
-        FIELD(struct verify_request, otp, T_STRING, .flags = F_REQUIRED | F_SECRET | F_UNCHECKED,                      \
-              .pattern = OTP_PATTERN, .error = ERR_INVALID_OTP, .doc = "the six-digit code from the e-mail")
-static const struct field verify_request_fields[] = {VERIFY_FIELDS};
+const char *const verify_purposes[] = {"web", NULL};
+static const struct field verify_request_fields[] = {VERIFY_FIELDS(F_REQUIRED | F_CONST)};
 static const struct shape verify_request_shape =
     SHAPE(struct verify_request, "VerifyRequest", verify_request_fields, .open = true);
 
 static const struct field browser_sign_in_fields[] = {
-    VERIFY_FIELDS,
+    VERIFY_FIELDS(F_REQUIRED | F_CONST),
     FIELD(struct verify_request, remember, T_BOOL, .doc = "default: false"),
 };
 static const struct shape browser_sign_in_shape =
@@ -71,7 +59,7 @@ static const struct field session_credential_fields[] = {
     FIELD(struct session_credential, keyPrefix, T_STRING, .flags = F_REQUIRED),
     FIELD(struct session_credential, name, T_STRING, .flags = F_REQUIRED),
 };
-static const struct shape session_credential_shape =
+const struct shape session_credential_shape =
     SHAPE(struct session_credential, "SessionCredential", session_credential_fields);
 
 /* ---- handlers ---- */
@@ -89,6 +77,16 @@ static enum err post_otp(struct request *q, struct reply *p)
     return reply_ok(p, 200, &otp_challenge_shape, r);
 }
 
+enum err reply_credential(struct request *q, struct reply *p, struct key_issued *key, const char *name)
+{
+    struct session_credential *r = arena_new(q->tx.arena, struct session_credential);
+    r->apiKey = v_str(arena_str(q->tx.arena, str_z(key->text)));
+    r->keyPrefix = v_str(arena_str(q->tx.arena, str_z(key->prefix)));
+    r->name = v_str(str_z(name));
+    crypto_wipe(key, sizeof *key);
+    return reply_ok(p, 200, &session_credential_shape, r);
+}
+
 static enum err post_verify(struct request *q, struct reply *p)
 {
     const struct verify_request *body = q->body;
@@ -98,12 +96,7 @@ static enum err post_verify(struct request *q, struct reply *p)
         return reply_error_keep(p, e);
     if (e)
         return e;
-    struct session_credential *r = arena_new(q->tx.arena, struct session_credential);
-    r->apiKey = v_str(arena_str(q->tx.arena, str_z(key.text)));
-    r->keyPrefix = v_str(arena_str(q->tx.arena, str_z(key.prefix)));
-    r->name = v_str(STR(SESSION_NAME));
-    crypto_wipe(&key, sizeof key);
-    return reply_ok(p, 200, &session_credential_shape, r);
+    return reply_credential(q, p, &key, SESSION_NAME);
 }
 
 static enum err reply_signed_in(struct request *q, const struct id *account, struct reply *p)
@@ -169,7 +162,8 @@ static const struct route rows[] = {
      .handler = post_verify,
      .status = 200,
      .reply = &session_credential_shape,
-     .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT)},
+     .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT),
+     .earlier = &earlier_key_rows[EARLIER_VERIFY]},
 };
 const struct route_set auth_routes = ROUTE_SET(rows);
 

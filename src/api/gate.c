@@ -396,6 +396,19 @@ static void hash_body(struct request *q, const json_t *json)
     buf_done(&canonical);
 }
 
+/* Before a right code, nobody knows whose account a request without a key is for. So its earlier row gets the bodies
+ * that only this one takes, with the reason for which the current revision refuses them in tx.why. */
+static bool read_earlier_body(struct request *q, const json_t *json, const struct schema_fault *fault)
+{
+    const struct route *earlier = q->route->credential == CRED_NONE ? q->route->earlier : NULL;
+    struct schema_fault ignored;
+    if (!earlier || !schema_read(earlier->body, json, earlier->body_error, q->tx.arena, q->body, &ignored))
+        return false;
+    q->route = earlier;
+    q->tx.why = fault->message;
+    return true;
+}
+
 /* A reused Idempotency-Key with another body is reported first, even if the new body is invalid. */
 static enum err read_body(struct request *q, const json_t *json)
 {
@@ -405,6 +418,8 @@ static enum err read_body(struct request *q, const json_t *json)
         hash_body(q, json);
     q->body = arena_alloc(q->tx.arena, q->route->body->size);
     if (schema_read(q->route->body, json, q->route->body_error, q->tx.arena, q->body, &fault))
+        return ERR_NONE;
+    if (read_earlier_body(q, json, &fault))
         return ERR_NONE;
     const enum err e = keyed ? q->route->receipt(q) : ERR_NOT_FOUND;
     return e && e != ERR_NOT_FOUND ? e : field_error(q, &fault);

@@ -34,7 +34,7 @@ static const struct field key_item_fields[] = {
     FIELD(struct key_item, id, T_ID, .flags = F_REQUIRED),
     FIELD(struct key_item, name, T_STRING, .flags = F_REQUIRED),
     FIELD(struct key_item, scopes, T_STRINGS, .values = scope_values_earlier,
-          .doc = "webhooks:write: only of keys made under the earlier revision of the interface"),
+          .doc = "webhooks:write and owner: only of keys made under the earlier revision of the interface"),
     FIELD(struct key_item, expires_at, T_TIME, .flags = F_NULLABLE),
     FIELD(struct key_item, last_used_at, T_TIME, .flags = F_NULLABLE, .doc = "to the minute, with some delay"),
     FIELD(struct key_item, type, T_STRING, .flags = F_REQUIRED, .values = key_types),
@@ -103,7 +103,7 @@ static struct key_item key_item(struct request *q, const struct key_entry *k)
         .scopes = scope_list(q->tx.arena, k->scopes),
         .expires_at = k->expires_at_us == INT64_MAX ? v_null() : v_time(k->expires_at_us),
         .last_used_at = v_time_or_null(k->last_used_us),
-        .type = v_str(str_z(key_types[k->kind == KEY_AGENT])),
+        .type = v_str(str_z(key_types[k->kind != KEY_WEB_SESSION])),
         .current = v_bool(id_equal(&k->id, &q->who.key_id)),
     };
 }

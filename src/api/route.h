@@ -117,8 +117,9 @@ struct route {
     unsigned flags;
     const enum err *errors;      /* ROUTE_ERRORS(…): documented in addition to those of the gate */
     enum err store_error;        /* error if the store fails: FETCH_FAILED …; ERR_NONE: INTERNAL_ERROR */
-    const struct route *earlier; /* takes its place for accounts of the earlier revision, after authentication; has the
-                                    same method, path, credential, limit and run. NULL: it serves them, too */
+    const struct route *earlier; /* takes its place for accounts of the earlier revision, after authentication, or, of
+                                    CRED_NONE, for bodies that it alone takes; has the same method, path, credential,
+                                    limit, run and struct of the body. NULL: it serves them, too */
 };
 
 struct route_set {

@@ -7,6 +7,7 @@
 #define OF_NEVER(text)  text,
 #define OF_ALWAYS(text) text,
 #define OF_EARLIER(text)
+#define OF_OWNER(text)
 const char *const scope_values[] = {
 #define S(symbol, text, issued) OF_##issued(text)
 #include "tbl/scopes.def"

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "domain/key.h"
 #include "domain/member.h"
 #include "domain/number.h"
 #include "domain/row.h"
@@ -87,7 +88,9 @@ enum err account_set_revision(struct tx *tx, const struct id *account, bool earl
     int64_t changed;
     db_notify(tx->db, TOPIC_KEYS);
     enum err e = db_exec(tx->db, SQL_ACCOUNT_SET_REVISION, DB_ARGS(v_str(id_str(account)), v_int(earlier)), &changed);
-    return e || changed ? e : ERR_ACCOUNT_NOT_FOUND;
+    if (!e && !changed)
+        e = ERR_ACCOUNT_NOT_FOUND;
+    return e || earlier ? e : key_revoke_owners(tx, account);
 }
 
 static enum err read_usage(struct tx *tx, const struct principal *who, struct account_view *v)

@@ -28,8 +28,8 @@ struct account {
 /* Fails with ERR_ACCOUNT_NOT_FOUND. */
 enum err account_get(struct tx *tx, const struct id *account, struct account *ret) CHECKED;
 
-/* Which revision of the interface the account's keys are served (decisions, section 12). Fails with
- * ERR_ACCOUNT_NOT_FOUND. */
+/* Which revision of the interface the account's keys are served (decisions, section 12). The current one revokes the
+ * owner's credentials. Fails with ERR_ACCOUNT_NOT_FOUND. */
 enum err account_set_revision(struct tx *tx, const struct id *account, bool earlier) CHECKED;
 
 struct account_view {

@@ -18,7 +18,8 @@ const struct key_scope_rules key_scopes_earlier = {.standard = SCOPE(ACCOUNT_REA
                                                                SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ) |
                                                                SCOPE(WEBHOOKS_WRITE),
                                                    .issuable = 0
-#define S(symbol, text, issued) ISSUABLE(symbol, SCOPE_ISSUED_##issued != SCOPE_ISSUED_NEVER)
+#define S(symbol, text, issued)                                                                                        \
+    ISSUABLE(symbol, SCOPE_ISSUED_##issued == SCOPE_ISSUED_ALWAYS || SCOPE_ISSUED_##issued == SCOPE_ISSUED_EARLIER)
 #include "tbl/scopes.def"
 #undef S
 };
@@ -39,6 +40,11 @@ static uint32_t held_scopes(int64_t stored, bool web_session, bool earlier_revis
 {
     return (uint32_t)stored |
            (web_session && earlier_revision ? key_scopes_earlier.issuable & ~(uint32_t)SCOPE_CURRENT : 0);
+}
+
+static uint32_t owner_scopes(void)
+{
+    return SCOPE(OWNER) | key_scopes_earlier.issuable;
 }
 
 static enum err read_principal(const struct cursor *c, int64_t now_us, struct principal *ret)
@@ -64,7 +70,8 @@ static enum err read_principal(const struct cursor *c, int64_t now_us, struct pr
     bool revoked = !col_null(c, COL_KEY_AUTHENTICATE_REVOKED_AT);
     bool account_gone = col_null(c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS);
     bool building_gone = id_given(&p.building_id) && col_null(c, COL_KEY_AUTHENTICATE_BUILDING_FOUND);
-    if (revoked || p.expires_at_us <= now_us)
+    bool foreign = p.scopes & SCOPE(OWNER) && !p.earlier_revision;
+    if (revoked || foreign || p.expires_at_us <= now_us)
         return ERR_INVALID_KEY;
     if (account_gone || building_gone)
         return ERR_AUTHENTICATION_REQUIRED;
@@ -117,18 +124,36 @@ enum err key_touch(struct tx *tx, const struct key_use *uses, size_t count)
     return ERR_NONE;
 }
 
-enum err key_check_limit(struct tx *tx, const struct id *account)
+static const struct {
+    char prefix[11];    /* of the text */
+    const char *stored; /* a program before knows no other kinds: an owner's credential is the agent key with OWNER */
+    int64_t active_max; /* of an account; 0: unlimited */
+} kinds[] = {
+    [KEY_WEB_SESSION] = {"svc_web_", "web_session", 0},
+    [KEY_AGENT] = {"svc_agent_", "agent", KEY_ACTIVE_MAX},
+    [KEY_OWNER] = {"svc_owner_", "agent", KEY_OWNERS_MAX},
+};
+
+static enum err check_limit(struct tx *tx, const struct id *account, enum key_kind kind)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_KEY_COUNT_AGENTS, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us)), &c);
+    if (!kinds[kind].active_max)
+        return ERR_NONE;
+    const struct val mark = v_int(SCOPE(OWNER)), marked = v_int(kind == KEY_OWNER ? SCOPE(OWNER) : 0);
+    enum err e = db_one(tx->db, SQL_KEY_COUNT, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), mark, marked), &c);
     if (e)
         return e;
-    return col_int(&c, COL_KEY_COUNT_AGENTS_KEYS) < KEY_ACTIVE_MAX ? ERR_NONE : ERR_KEY_LIMIT;
+    return col_int(&c, COL_KEY_COUNT_KEYS) < kinds[kind].active_max ? ERR_NONE : ERR_KEY_LIMIT;
+}
+
+enum err key_check_limit(struct tx *tx, const struct id *account)
+{
+    return check_limit(tx, account, KEY_AGENT);
 }
 
 static void make_text(struct key_issued *k, enum key_kind kind)
 {
-    struct str prefix = kind == KEY_WEB_SESSION ? STR("svc_web_") : STR("svc_agent_");
+    struct str prefix = str_z(kinds[kind].prefix);
     memcpy(k->text, prefix.p, prefix.n);
     crypto_base62(k->text + prefix.n, SECRET_LEN);
     memcpy(k->prefix, k->text, KEY_PREFIX_LEN);
@@ -137,16 +162,15 @@ static void make_text(struct key_issued *k, enum key_kind kind)
 
 enum err key_issue(struct tx *tx, const struct key_options *o, struct key_issued *ret)
 {
-    if (o->kind == KEY_AGENT) {
-        enum err e = key_check_limit(tx, &o->account_id);
-        if (e)
-            return e;
-    }
+    enum err e = check_limit(tx, &o->account_id, o->kind);
+    if (e)
+        return e;
     struct key_issued k = {
         .id = id_new(tx->now_us),
-        .scopes = o->scopes,
-        .expires_at_us = tx->now_us + o->ttl_s * US_PER_S,
+        .scopes = o->kind == KEY_OWNER ? owner_scopes() : o->scopes,
+        .expires_at_us = o->kind == KEY_OWNER ? INT64_MAX : tx->now_us + o->ttl_s * US_PER_S,
     };
+    const struct val end = o->kind == KEY_OWNER ? v_null() : v_int(k.expires_at_us);
     unsigned char hash[SHA256_LEN];
     if (o->hash) {
         memcpy(hash, o->hash, sizeof hash);
@@ -154,12 +178,12 @@ enum err key_issue(struct tx *tx, const struct key_options *o, struct key_issued
         make_text(&k, o->kind);
         key_hash(str_z(k.text), hash);
     }
-    enum err e = db_exec(tx->db, SQL_KEY_INSERT,
-                         DB_ARGS(v_blob(hash, sizeof hash), v_str(id_str(&k.id)), v_str(id_str(&o->account_id)),
-                                 v_str(id_str(&o->building_id)), v_str(id_str(&o->member_id)),
-                                 v_str(o->kind == KEY_WEB_SESSION ? STR("web_session") : STR("agent")), v_str(o->name),
-                                 v_str(str_z(k.prefix)), v_int(k.scopes), v_int(tx->now_us), v_int(k.expires_at_us)),
-                         NULL);
+    e = db_exec(tx->db, SQL_KEY_INSERT,
+                DB_ARGS(v_blob(hash, sizeof hash), v_str(id_str(&k.id)), v_str(id_str(&o->account_id)),
+                        v_str(id_str(&o->building_id)), v_str(id_str(&o->member_id)),
+                        v_str(str_z(kinds[o->kind].stored)), v_str(o->name), v_str(str_z(k.prefix)), v_int(k.scopes),
+                        v_int(tx->now_us), end),
+                NULL);
     if (!e)
         *ret = k;
     crypto_wipe(&k, sizeof k);
@@ -242,6 +266,13 @@ enum err key_scopes(struct tx *tx, const struct key_scope_rules *rules, struct v
     return ERR_NONE;
 }
 
+static enum key_kind kind_of(struct str stored, int64_t scopes)
+{
+    if (str_eq(stored, STR("web_session")))
+        return KEY_WEB_SESSION;
+    return scopes & SCOPE(OWNER) ? KEY_OWNER : KEY_AGENT;
+}
+
 enum err key_list(struct tx *tx, const struct id *account, const struct key_entry **ret, size_t *ret_count)
 {
     CURSOR c;
@@ -255,7 +286,7 @@ enum err key_list(struct tx *tx, const struct id *account, const struct key_entr
         list[count++] = (struct key_entry){
             .id = col_id(&c, COL_KEY_LIST_ID),
             .name = col_copy(&c, COL_KEY_LIST_NAME, tx->arena),
-            .kind = str_eq(col_str(&c, COL_KEY_LIST_KIND), STR("web_session")) ? KEY_WEB_SESSION : KEY_AGENT,
+            .kind = kind_of(col_str(&c, COL_KEY_LIST_KIND), col_int(&c, COL_KEY_LIST_SCOPES)),
             .scopes = (uint32_t)col_int(&c, COL_KEY_LIST_SCOPES),
             .expires_at_us = col_int_or(&c, COL_KEY_LIST_EXPIRES_AT, INT64_MAX),
             .last_used_us = col_int_or(&c, COL_KEY_LIST_LAST_USED_AT, 0),
@@ -277,6 +308,13 @@ enum err key_revoke(struct tx *tx, const struct id *account, const struct id *ke
     if (e)
         return e;
     return changed ? ERR_NONE : ERR_NOT_FOUND;
+}
+
+enum err key_revoke_owners(struct tx *tx, const struct id *account)
+{
+    db_notify(tx->db, TOPIC_KEYS);
+    return db_exec(tx->db, SQL_KEY_REVOKE_OWNERS,
+                   DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), v_int(SCOPE(OWNER))), NULL);
 }
 
 enum err key_revoke_others(struct tx *tx, const struct id *account, const struct id *keep, int64_t *ret_count)

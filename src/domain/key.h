@@ -10,12 +10,17 @@
 #define KEY_PREFIX_LEN    16
 #define KEY_NAME_MAX      120
 #define KEY_ACTIVE_MAX    20 /* agent keys of one account that are not revoked or expired */
+#define KEY_OWNERS_MAX    5  /* owner's credentials of one account */
 #define KEY_SESSION_TTL_S (12 * 3600)
 #define KEY_REMEMBERED_S  (30 * 86400) /* since its last use, a remembered browser's key can be renewed */
 #define KEY_DAYS_MAX      90
 #define KEY_DAYS_DEFAULT  30
 
-enum key_kind { KEY_WEB_SESSION, KEY_AGENT };
+enum key_kind {
+    KEY_WEB_SESSION,
+    KEY_AGENT,
+    KEY_OWNER /* the owner's credential of the earlier revision: all scopes that can be issued, and no end */
+};
 
 /* The hash that a key is stored and found by. */
 void key_hash(struct str text, unsigned char ret[static SHA256_LEN]);
@@ -64,7 +69,9 @@ struct key_issued {
     int64_t expires_at_us;
 };
 
-/* Creates a key. Fails with ERR_KEY_LIMIT if the account has KEY_ACTIVE_MAX active agent keys. */
+/* Creates a key. Fails with ERR_KEY_LIMIT if the account has KEY_ACTIVE_MAX active agent keys, or KEY_OWNERS_MAX
+ * owner's credentials. One of these takes neither scopes nor ttl_s, and is valid as long as its account is of the
+ * earlier revision. */
 enum err key_issue(struct tx *tx, const struct key_options *options, struct key_issued *ret) CHECKED;
 
 /* Fails with ERR_KEY_LIMIT if no agent key can be issued. */
@@ -105,6 +112,8 @@ struct key_entry {
 enum err key_list(struct tx *tx, const struct id *account, const struct key_entry **ret, size_t *ret_count) CHECKED;
 /* Fails with ERR_NOT_FOUND if the account has no such key, or it is already revoked. */
 enum err key_revoke(struct tx *tx, const struct id *account, const struct id *key) CHECKED;
+/* Revokes the owner's credentials of the account. */
+enum err key_revoke_owners(struct tx *tx, const struct id *account) CHECKED;
 /* Revokes every active key of the account except `keep`, and the keys of browsers and connected assistants that could
  * renew them. *ret_count is their number. Codes of OAuth end, too. */
 enum err key_revoke_others(struct tx *tx, const struct id *account, const struct id *keep, int64_t *ret_count) CHECKED;

@@ -128,6 +128,32 @@ enum err session_verify(struct tx *tx, struct str email, struct str challenge, s
     return key_issue(tx, &options, ret);
 }
 
+/* Of an account that exists: no stranger's code makes one here. */
+static enum err issue_owner(struct tx *tx, struct str email, struct key_issued *ret)
+{
+    struct key_options options = {.kind = KEY_OWNER, .name = STR(OWNER_NAME)};
+    struct account account;
+    enum err e = account_find(tx, email, &options.account_id);
+    if (!e)
+        e = account_get(tx, &options.account_id, &account);
+    if (!e && !account.earlier_revision)
+        e = ERR_ACCOUNT_NOT_FOUND;
+    return e ? e : key_issue(tx, &options, ret);
+}
+
+enum err session_own(struct tx *tx, struct str email, struct str challenge, struct str otp, struct key_issued *ret,
+                     bool *ret_commit)
+{
+    enum err e = check_linked(tx, email);
+    if (!e)
+        e = challenge_redeem(tx, email, challenge, otp);
+    const bool attempted = e == ERR_INVALID_OTP;
+    if (!e)
+        e = issue_owner(tx, email, ret);
+    *ret_commit = attempted;
+    return attempted || e == ERR_LINKED_ACCOUNT || e == ERR_ACCOUNT_NOT_FOUND ? ERR_WEBSITE_SIGN_IN_REQUIRED : e;
+}
+
 enum err session_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
     return db_exec(tx->db, SQL_CHALLENGE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);

@@ -4,6 +4,7 @@
 #include "domain/tx.h"
 
 #define SESSION_NAME       "Website session"
+#define OWNER_NAME         "Owner key"
 #define CHALLENGE_TTL_S    (15 * 60)
 #define CHALLENGE_ATTEMPTS 5
 #define CHALLENGES_MAX     3 /* pending challenges of one e-mail */
@@ -22,6 +23,13 @@ enum err session_challenge(struct tx *tx, struct str email, struct challenge *re
  * ERR_LINKED_ACCOUNT, ERR_INVALID_OTP. The caller must commit ERR_INVALID_OTP too: it may have used an attempt. */
 enum err session_verify(struct tx *tx, struct str email, struct str challenge, struct str otp,
                         struct key_issued *ret) CHECKED;
+
+/* Exchanges a challenge and its code for an owner's credential of an account of the earlier revision. Fails with
+ * ERR_WEBSITE_SIGN_IN_REQUIRED for every other address, account and code, so that only the right code tells them apart.
+ * As above, the caller must commit an attempt: *ret_commit. Fails with ERR_KEY_LIMIT if there are too many; the code
+ * stays valid. */
+enum err session_own(struct tx *tx, struct str email, struct str challenge, struct str otp, struct key_issued *ret,
+                     bool *ret_commit) CHECKED;
 
 /* The same without a session: *ret_account is the account. */
 enum err session_redeem(struct tx *tx, struct str email, struct str challenge, struct str otp,

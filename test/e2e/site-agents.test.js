@@ -3,8 +3,9 @@
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
+import { portero } from './lib/daemon.js';
 import { HOSTILE, nameOf, SIGHTS, useBrowser } from './lib/signed.js';
-import { agent, eventually, message, resident, signIn, useWorld } from './lib/world.js';
+import { agent, challenge, eventually, message, resident, signIn, useWorld } from './lib/world.js';
 
 describe('the page of keys', () => {
     const w = useWorld();
@@ -45,6 +46,27 @@ describe('the page of keys', () => {
         await page.getByText('Parcels was revoked').waitFor();
         await page.getByText('No keys yet').waitFor();
         refused(await client.as(secret).get('/v1/account'), 401, 'INVALID_KEY');
+        await b.close(page);
+    });
+
+    it("lists and revokes an owner's credential of the earlier revision", async () => {
+        const person = await resident(client);
+        const chosen = portero(['admin', 'account', 'compat', person.email, '--revision', 'earlier', '--config', w.daemon.configPath, '--data', w.daemon.data]);
+        assert.equal(chosen.status, 0, chosen.stderr);
+        const sent = await challenge(client, person.email);
+        const { apiKey } = ok(await client.post('/v1/auth/verify', { email: person.email, ...sent }, { check: false }));
+        const page = await b.open('/agents', person);
+        const row = page.getByRole('listitem').filter({ hasText: 'Owner key' }).first();
+        await row.getByText('valid until you revoke it').waitFor();
+        await row.getByText('Permissions: 9').click();
+        await row.getByText('Everything that you can do yourself, except sign in and make keys').waitFor();
+        await page.getByRole('button', { name: 'New key' }).click();
+        assert.equal(await page.getByRole('checkbox').count(), 7);
+        await page.keyboard.press('Escape');
+        await page.getByRole('button', { name: 'Revoke Owner key' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
+        await page.getByText('Owner key was revoked').waitFor();
+        refused(await client.as(apiKey).get('/v1/account', { check: false }), 401, 'INVALID_KEY');
         await b.close(page);
     });
 

@@ -112,7 +112,7 @@ function row(key) {
     return h('li', { key: key.id }, mark('key', ended ? '' : 'good'), h('div', null,
         h('b', null, key.name),
         h('span', { class: 'small quiet' }, key.last_used_at ? t('used', { when: when(key.last_used_at) }) : t('unused'), ' · ',
-            key.expires_at && h('time', { datetime: key.expires_at, title: exactly(key.expires_at) }, t(ended ? 'ended' : 'until', { when: when(key.expires_at) }))),
+            key.expires_at ? h('time', { datetime: key.expires_at, title: exactly(key.expires_at) }, t(ended ? 'ended' : 'until', { when: when(key.expires_at) })) : t('endless')),
         h('details', { class: 'fold' }, h('summary', null, t('may_count', { count: key.scopes?.length ?? 0 })),
             h('ul', { class: 'small' }, names(key.scopes ?? []).map((text) => h('li', { key: text }, text))))),
     h('button', { class: 'danger', type: 'button', 'aria-label': t('revoke_what', { name: key.name }), onclick: () => revoke(key) }, t('revoke')));

@@ -20,9 +20,10 @@ WHERE k.hash = $1 AND k.revoked_at IS NULL
 UPDATE api_key SET last_used_at = $3
 WHERE account_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at < $3)
 
--- name: key_count_agents
+-- name: key_count
+-- Of agents, or of owners, whose scopes have the bit $3.
 SELECT count(*) AS keys FROM api_key {by api_key_live}
-WHERE account_id = $1 AND kind = 'agent' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2
+WHERE account_id = $1 AND kind = 'agent' AND revoked_at IS NULL AND (scopes & $3) = $4 AND (expires_at IS NULL OR expires_at > $2
     OR EXISTS (SELECT 1 FROM oauth_grant g
         WHERE g.account_id = api_key.account_id AND g.key_id = api_key.id AND g.expires_at > $2))
 
@@ -44,10 +45,16 @@ UPDATE api_key SET hash = $3, prefix = $4, scopes = $5, expires_at = $6
 WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL
 
 -- name: key_revoke
-UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL
+-- A key without an end gets one, by which it is purged.
+UPDATE api_key SET revoked_at = $3, expires_at = coalesce(expires_at, $3)
+WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL
+
+-- name: key_revoke_owners
+UPDATE api_key {by api_key_live} SET revoked_at = $2, expires_at = $2
+WHERE account_id = $1 AND revoked_at IS NULL AND (scopes & $3) <> 0
 
 -- name: key_revoke_others
-UPDATE api_key {by api_key_live} SET revoked_at = $3
+UPDATE api_key {by api_key_live} SET revoked_at = $3, expires_at = coalesce(expires_at, $3)
 WHERE account_id = $1 AND id <> $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3
     OR (coalesce(last_used_at, created_at) > $4
         AND EXISTS (SELECT 1 FROM browser b WHERE b.hash = api_key.hash AND b.remembered = 1))

@@ -123,7 +123,7 @@ static inline uint32_t scope_bits(const char *texts)
 
 /* ---- accounts and their keys ---- */
 
-#define ALL_SCOPES ((1u << SCOPE_COUNT) - 1)
+#define ALL_SCOPES (((1u << SCOPE_COUNT) - 1) & ~SCOPE(OWNER)) /* without the mark of the earlier revision */
 
 enum holder {
     NOBODY,    /* no Authorization header */

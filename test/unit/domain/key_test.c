@@ -169,6 +169,76 @@ static void test_a_session_has_the_scopes_of_its_accounts_revision(struct tx *tx
     assert_int_equal(who.scopes, SCOPE(LOGS_READ));
 }
 
+/* ---- owner's credentials ---- */
+
+static enum err own(struct tx *tx, const struct principal *who, struct key_issued *ret)
+{
+    return key_issue(
+        tx, &(struct key_options){.kind = KEY_OWNER, .account_id = who->account_id, .name = STR("Owner key")}, ret);
+}
+
+static void test_an_owners_key_has_no_end_and_every_scope_but_keys_write(struct tx *tx)
+{
+    struct principal parent = owner(tx), who;
+    struct key_issued key;
+    assert_none(account_set_revision(tx, &parent.account_id, true));
+    assert_none(own(tx, &parent, &key));
+    assert_memory_equal(key.text, "svc_owner_", 10);
+    tx->now_us += 1000LL * 365 * 86400 * US_PER_S / 10;
+    assert_none(authenticate(tx, &key, &who));
+    assert_int_equal(who.scopes, ((1u << SCOPE_COUNT) - 1) & ~SCOPE(KEYS_WRITE));
+    assert_int_equal(who.expires_at_us, INT64_MAX);
+    assert_false(who.web_session);
+    assert_false(id_given(&who.building_id));
+}
+
+static void test_owners_keys_are_five_and_apart_from_agents(struct tx *tx)
+{
+    struct principal parent = owner(tx);
+    struct key_issued key;
+    assert_none(account_set_revision(tx, &parent.account_id, true));
+    for (int i = 0; i < KEY_OWNERS_MAX; i++)
+        assert_none(own(tx, &parent, &key));
+    struct key_issued last = key;
+    assert_error(own(tx, &parent, &key), ERR_KEY_LIMIT);
+    for (int i = 0; i < KEY_ACTIVE_MAX; i++)
+        agent(tx, &parent, 60);
+    assert_error(key_check_limit(tx, &parent.account_id), ERR_KEY_LIMIT);
+    assert_none(key_revoke(tx, &parent.account_id, &last.id));
+    assert_none(own(tx, &parent, &key));
+}
+
+/* A key that a program before has left is not valid either. */
+static void test_owners_keys_are_valid_under_the_earlier_revision_alone(struct tx *tx)
+{
+    struct principal parent = owner(tx), who;
+    struct key_issued left, key;
+    assert_none(own(tx, &parent, &left));
+    assert_error(authenticate(tx, &left, &who), ERR_INVALID_KEY);
+    assert_none(account_set_revision(tx, &parent.account_id, true));
+    assert_none(own(tx, &parent, &key));
+    struct key_issued robot = agent(tx, &parent, 60);
+    assert_none(authenticate(tx, &key, &who));
+    assert_none(account_set_revision(tx, &parent.account_id, false));
+    assert_none(account_set_revision(tx, &parent.account_id, true));
+    assert_error(authenticate(tx, &key, &who), ERR_INVALID_KEY);
+    assert_error(authenticate(tx, &left, &who), ERR_INVALID_KEY);
+    assert_none(authenticate(tx, &robot, &who));
+}
+
+static void test_a_revoked_owners_key_is_purged(struct tx *tx)
+{
+    struct principal parent = owner(tx);
+    struct key_issued key;
+    int64_t count;
+    assert_none(own(tx, &parent, &key));
+    assert_none(key_purge(tx, tx->now_us + US_PER_S, 100, &count));
+    assert_int_equal(count, 0);
+    assert_none(key_revoke(tx, &parent.account_id, &key.id));
+    assert_none(key_purge(tx, tx->now_us + US_PER_S, 100, &count));
+    assert_int_equal(count, 1);
+}
+
 /* ---- keys of an account ---- */
 
 static enum err one_more(struct tx *tx, const struct principal *who)
@@ -286,11 +356,14 @@ static void test_the_purge_deletes_keys_by_their_expiry(struct tx *tx)
                 x(test_a_removed_members_key_is_revoked) x(test_scopes_default_to_four)                                \
                     x(test_scopes_that_cannot_be_issued_are_refused) x(test_the_earlier_revision_has_one_more_scope)   \
                         x(test_a_session_has_the_scopes_of_its_accounts_revision)                                      \
-                            x(test_twenty_agent_keys_may_be_active)                                                    \
-                                x(test_the_list_shows_keys_that_are_not_revoked_newest_first)                          \
-                                    x(test_a_long_list_is_complete)                                                    \
-                                        x(test_a_key_is_revoked_once_and_only_by_its_account)                          \
-                                            x(test_revoking_the_others_counts_the_active_ones)                         \
-                                                x(test_use_is_recorded_to_the_minute_and_never_goes_back)              \
-                                                    x(test_the_purge_deletes_keys_by_their_expiry)
+                            x(test_an_owners_key_has_no_end_and_every_scope_but_keys_write)                            \
+                                x(test_owners_keys_are_five_and_apart_from_agents)                                     \
+                                    x(test_owners_keys_are_valid_under_the_earlier_revision_alone)                     \
+                                        x(test_a_revoked_owners_key_is_purged) x(test_twenty_agent_keys_may_be_active) \
+                                            x(test_the_list_shows_keys_that_are_not_revoked_newest_first)              \
+                                                x(test_a_long_list_is_complete)                                        \
+                                                    x(test_a_key_is_revoked_once_and_only_by_its_account)              \
+                                                        x(test_revoking_the_others_counts_the_active_ones)             \
+                                                            x(test_use_is_recorded_to_the_minute_and_never_goes_back)  \
+                                                                x(test_the_purge_deletes_keys_by_their_expiry)
 TX_RUN(TESTS)

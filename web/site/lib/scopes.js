@@ -8,4 +8,4 @@ export const SCOPES = [
     ['setup:write', t('scope.setup_write')], ['buildings:write', t('scope.buildings_write')], ['billing:write', t('scope.billing_write')],
 ];
 /** Those of keys of the earlier revision, which the pages show and do not give. @type {[string, string][]} */
-export const EARLIER_SCOPES = [['webhooks:write', t('scope.webhooks_write')]];
+export const EARLIER_SCOPES = [['webhooks:write', t('scope.webhooks_write')], ['owner', t('scope.owner')]];
