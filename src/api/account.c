@@ -1,5 +1,7 @@
-#include "api/routes.h"
+#include "api/account.h"
 
+#include "api/earlier_account.h"
+#include "api/routes.h"
 #include "api/scopes.h"
 #include "domain/account.h"
 #include "domain/plan.h"
@@ -97,7 +99,7 @@ static const struct field account_fields[] = {
     OBJECT(readiness, readiness_shape),
     FIELD(struct account_body, next_actions, T_OBJECTS, .flags = F_REQUIRED, .sub = &next_action_shape),
 };
-static const struct shape account_shape = SHAPE(struct account_body, "Account", account_fields);
+const struct shape account_shape = SHAPE(struct account_body, "Account", account_fields);
 
 /* ---- next actions ---- */
 
@@ -196,10 +198,10 @@ static struct val next_actions(struct request *q, const struct account_view *v)
 
 /* ---- handler ---- */
 
-static struct val subscription_of(struct arena *a, const struct account *account)
+static struct val subscription_of(struct request *q, const struct account *account)
 {
-    struct subscription *s = arena_new(a, struct subscription);
-    s->type = v_str(account->plan.p ? account->plan : STR("none"));
+    struct subscription *s = arena_new(q->tx.arena, struct subscription);
+    s->type = v_str(plan_type_of(q->route->handler_data, account->plan, q->who.building_count > 1));
     s->status = v_str(str_z(subscription_status_text(account->status)));
     return v_object(s);
 }
@@ -248,7 +250,7 @@ static struct val readiness_of(struct request *q, const struct account_view *v)
     return v_object(r);
 }
 
-static enum err get_account(struct request *q, struct reply *p)
+enum err account_show(struct request *q, struct reply *p)
 {
     struct arena *a = q->tx.arena;
     struct account_view v;
@@ -259,7 +261,7 @@ static enum err get_account(struct request *q, struct reply *p)
     r->id = v_str(id_str(&q->who.account_id));
     r->email = v_str(v.account.email);
     r->virtual_number = v_str(v.building.number);
-    r->subscription = subscription_of(a, &v.account);
+    r->subscription = subscription_of(q, &v.account);
     r->usage = usage_of(a, &v);
     r->created_at = v_time(v.account.created_us);
     r->buildings = buildings_of(a, &v);
@@ -283,11 +285,12 @@ static const struct route rows[] = {
      .scopes = SCOPE(ACCOUNT_READ),
      .limit = LIMIT_KEY,
      .run = RUN_READ,
-     .handler = get_account,
+     .handler = account_show,
      .status = 200,
      .reply = &account_shape,
      .flags = ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND),
-     .store_error = ERR_FETCH_FAILED},
+     .store_error = ERR_FETCH_FAILED,
+     .earlier = &earlier_account_rows[EARLIER_GET_ACCOUNT]},
 };
 const struct route_set account_routes = ROUTE_SET(rows);

@@ -11,18 +11,21 @@ static const struct field fields[] = {
 const struct shape address_shape = SHAPE(struct address, "Address", fields);
 
 static const char *const countries[] = {"US", "CA", NULL};
+static const char *const us_only[] = {"US", NULL};
 
-static const struct field input_fields[] = {
-    FIELD(struct address, street, T_STRING, .flags = F_TRIM, .max = STREET_MAX),
-    FIELD(struct address, city, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = CITY_MAX),
-    FIELD(struct address, state, T_STRING, .flags = F_REQUIRED | F_UPPER, .pattern = "^[A-Za-z]{2}$",
-          .doc = "a US state, DC or territory, or a Canadian province or territory; stored in upper case"),
-    FIELD(struct address, zip, T_STRING, .flags = F_REQUIRED,
-          .pattern = "^[0-9]{5}(-[0-9]{4})?$|^[A-Za-z][0-9][A-Za-z] ?[0-9][A-Za-z][0-9]$",
-          .doc = "a ZIP code; with country CA a Canadian postal code"),
-    FIELD(struct address, country, T_STRING, .flags = F_UPPER, .values = countries, .doc = "default US"),
-};
+#define INPUT_FIELDS(country_values)                                                                                   \
+    FIELD(struct address, street, T_STRING, .flags = F_TRIM, .max = STREET_MAX),                                       \
+        FIELD(struct address, city, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = CITY_MAX),             \
+        FIELD(struct address, state, T_STRING, .flags = F_REQUIRED | F_UPPER, .pattern = "^[A-Za-z]{2}$",              \
+              .doc = "a US state, DC or territory, or a Canadian province or territory; stored in upper case"),        \
+        FIELD(struct address, zip, T_STRING, .flags = F_REQUIRED,                                                      \
+              .pattern = "^[0-9]{5}(-[0-9]{4})?$|^[A-Za-z][0-9][A-Za-z] ?[0-9][A-Za-z][0-9]$",                         \
+              .doc = "a ZIP code; with country CA a Canadian postal code"),                                            \
+        FIELD(struct address, country, T_STRING, .flags = F_UPPER, .values = (country_values), .doc = "default US")
+static const struct field input_fields[] = {INPUT_FIELDS(countries)};
 const struct shape address_input_shape = SHAPE(struct address, "AddressInput", input_fields);
+static const struct field input_us_fields[] = {INPUT_FIELDS(us_only)};
+const struct shape address_input_us_shape = SHAPE(struct address, "EarlierAddressInput", input_us_fields);
 
 /* An absent member if the value is unknown. */
 static struct val known_val(struct str s)

@@ -1,6 +1,8 @@
-#include "api/routes.h"
+#include "api/checkout.h"
 
 #include "api/checkout_reply.h"
+#include "api/earlier_account.h"
+#include "api/routes.h"
 #include "api/service.h"
 #include "domain/billing_account.h"
 #include "domain/plan.h"
@@ -16,7 +18,7 @@ struct checkout_input {
 static const struct field input_fields[] = {
     FIELD(struct checkout_input, plan, T_STRING, .flags = F_REQUIRED, .doc = "a plan's id, from GET /v1/plans"),
 };
-static const struct shape input_shape = SHAPE(struct checkout_input, "CheckoutRequest", input_fields);
+const struct shape checkout_input_shape = SHAPE(struct checkout_input, "CheckoutRequest", input_fields);
 
 struct expired_body {
     struct val id, status, payment_required;
@@ -128,7 +130,7 @@ static enum err receipt_run(struct tx *tx, void *arg)
     return checkout_replay(tx, arg, &c);
 }
 
-static enum err checkout_receipt(struct request *q)
+enum err checkout_receipt(struct request *q)
 {
     struct checkout_request r = checkout_request_of(q);
     return receipt_run(&q->tx, &r);
@@ -141,27 +143,29 @@ static enum err refuse_plan(struct request *q, enum err refusal)
     return e && e != ERR_NOT_FOUND ? e : refusal;
 }
 
-static enum err create_checkout(struct request *q, struct reply *p)
+enum err checkout_create(struct request *q, struct reply *p)
 {
     const struct checkout_input *input = q->body;
-    if (!plan_find(q->tx.config, input->plan.s))
-        return refuse_plan(q, ERR_INVALID_PLAN);
+    struct str plan;
+    enum err e = plan_named(q->tx.config, q->route->handler_data, input->plan.s, &plan);
+    if (e)
+        return refuse_plan(q, e);
     if (q->tx.config->unbilled)
         return refuse_plan(q, ERR_PLAN_UNAVAILABLE);
     struct purchase *b = arena_new(q->tx.arena, struct purchase);
     b->request = checkout_request_of(q);
-    b->request.plan = input->plan.s;
-    b->request.sale = sale(q, input->plan.s);
+    b->request.plan = plan;
+    b->request.sale = sale(q, plan);
     b->request.return_url = account_page(q);
     const struct checkout_context d = desk(q);
-    enum err e = checkout_buy(q, &d, b);
+    e = checkout_buy(q, &d, b);
     bool created = b->made && b->checkout.status != CHECKOUT_FAILED;
     return e ? e : checkout_reply(q, p, created ? 201 : 200, &b->checkout);
 }
 
 /* ---- GET /v1/billing/checkout ---- */
 
-static enum err get_checkout(struct request *q, struct reply *p)
+enum err checkout_show(struct request *q, struct reply *p)
 {
     struct checkout c;
     enum err e = checkout_current(&q->tx, &q->who.account_id, &c);
@@ -251,11 +255,12 @@ static const struct route rows[] = {
      .scopes = SCOPE(BILLING_WRITE),
      .limit = LIMIT_KEY,
      .run = RUN_READ,
-     .handler = get_checkout,
+     .handler = checkout_show,
      .status = 200,
      .reply = &checkout_shape,
      .flags = ROUTE_SITE,
-     .store_error = ERR_CHECKOUT_UNAVAILABLE},
+     .store_error = ERR_CHECKOUT_UNAVAILABLE,
+     .earlier = &earlier_account_rows[EARLIER_GET_CHECKOUT]},
     {.operation_id = "createCheckout",
      .summary = "Start a checkout for a subscription",
      .description = "Returns the hosted page for the payment, one unit per building. An open checkout for the same "
@@ -270,11 +275,11 @@ static const struct route rows[] = {
      .limit = LIMIT_KEY,
      .idempotency = NEED_REQUIRED,
      .receipt = checkout_receipt,
-     .body = &input_shape,
+     .body = &checkout_input_shape,
      .body_error = ERR_INVALID_PLAN,
      .body_example = "{\"plan\": \"yearly\"}",
      .run = RUN_BLOCKING,
-     .handler = create_checkout,
+     .handler = checkout_create,
      .status = 201,
      .other_status = 200,
      .reply = &checkout_shape,
@@ -282,7 +287,8 @@ static const struct route rows[] = {
          ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND, ERR_IDEMPOTENCY_CONFLICT, ERR_SUBSCRIPTION_EXISTS, ERR_CHECKOUT_EXISTS,
                       ERR_CHECKOUT_PENDING, ERR_CHECKOUT_RECONCILIATION_REQUIRED, ERR_PLAN_UNAVAILABLE),
      .flags = ROUTE_SITE,
-     .store_error = ERR_CHECKOUT_UNAVAILABLE},
+     .store_error = ERR_CHECKOUT_UNAVAILABLE,
+     .earlier = &earlier_account_rows[EARLIER_CREATE_CHECKOUT]},
     {.operation_id = "expireCheckout",
      .summary = "Expire an unpaid checkout",
      .description = "The path contains the checkout's `id`, which is that of the hosted session. Can be repeated. Does "

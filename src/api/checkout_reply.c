@@ -1,5 +1,8 @@
 #include "api/checkout_reply.h"
 
+#include "api/route.h"
+#include "domain/plan.h"
+
 struct checkout_body {
     struct val status, payment_required, next_action;
     struct val id, request_id, plan, url, message;
@@ -56,7 +59,7 @@ enum err checkout_reply(struct request *q, struct reply *p, int status, const st
             .next_action = checkout_next_action(c, q->tx.now_us),
             .id = v_str(c->session_id),
             .request_id = v_str(c->request_id),
-            .plan = v_str(c->plan),
+            .plan = v_str(plan_name_of(q->route->handler_data, c->plan)),
             .url = c->status == CHECKOUT_OPEN ? v_str(c->url) : v_null(),
             .message = v_str(str_z(texts[c->status].message)),
         };

@@ -4,5 +4,5 @@
 #include "domain/checkout.h"
 
 extern const struct shape checkout_shape;
-/* `c` NULL: no checkout, or its subscription has ended. */
+/* `c` NULL: no checkout, or its subscription has ended. The row's handler_data names the plan, see checkout.h. */
 enum err checkout_reply(struct request *q, struct reply *p, int status, const struct checkout *c) CHECKED;

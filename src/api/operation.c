@@ -1,6 +1,8 @@
-#include "api/routes.h"
+#include "api/operation.h"
 
+#include "api/earlier_account.h"
 #include "api/operation_body.h"
+#include "api/routes.h"
 #include "api/service.h"
 
 #define WAIT_MS 10000 /* for an operation's end; after it the reply is 202 (decisions section 5) */
@@ -76,7 +78,7 @@ static enum err quote_run(struct tx *tx, void *arg)
     return operation_quote(tx, v->account, &v->input, &v->offer, &v->quote);
 }
 
-static enum err preview_building(struct request *q, struct reply *p)
+enum err operation_preview(struct request *q, struct reply *p)
 {
     struct preview *v = arena_new(q->tx.arena, struct preview);
     v->account = &q->who.account_id;
@@ -238,12 +240,13 @@ static const struct route rows[] = {
      .body_example = "{\"action\": \"add\", \"label\": \"Cabin\", \"address\": {\"street\": \"1 Main Street\", "
                      "\"city\": \"Portland\", \"state\": \"OR\", \"zip\": \"97201\"}, \"unlock_tone\": \"9\"}",
      .run = RUN_BLOCKING,
-     .handler = preview_building,
+     .handler = operation_preview,
      .status = 201,
      .errors =
          ROUTE_ERRORS(ERR_PHONE_VERIFICATION_REQUIRED, ERR_FORWARDING_PHONE_NOT_VERIFIED, ERR_MULTI_BUILDING_REQUIRED,
                       ERR_BUILDING_NOT_FOUND, ERR_BUILDING_LIMIT, ERR_BUILDING_BILLING_MISMATCH),
-     .flags = ROUTE_SITE},
+     .flags = ROUTE_SITE,
+     .earlier = &earlier_account_rows[EARLIER_PREVIEW_BUILDING]},
     {.operation_id = "addBuilding",
      .summary = "Add the building of a quote",
      .description = "Returns 201 when completed, or 202 if it takes longer: then poll the operation. A repeated "

@@ -16,16 +16,18 @@ struct preview {
     struct val label, address, unlock_tone, phone_number; /* add */
     struct val building_id;                               /* remove */
 };
-static const struct field add_fields[] = {
-    FIELD(struct preview, action, T_STRING, .flags = F_REQUIRED | F_CONST, .values = add),
-    FIELD(struct preview, label, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = LABEL_MAX),
-    FIELD(struct preview, address, T_OBJECT, .flags = F_REQUIRED, .sub = &address_input_shape),
-    FIELD(struct preview, unlock_tone, T_STRING, .flags = F_REQUIRED, .pattern = TONE_PATTERN,
-          .doc = "the keypress that releases the door"),
-    FIELD(struct preview, phone_number, T_STRING, .pattern = PHONE_PATTERN, .error = ERR_INVALID_PHONE_NUMBER,
-          .doc = "forwarding number of the building, verified by this account; default: the account's"),
-};
+#define ADD_FIELDS(address_shape)                                                                                      \
+    FIELD(struct preview, action, T_STRING, .flags = F_REQUIRED | F_CONST, .values = add),                             \
+        FIELD(struct preview, label, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = LABEL_MAX),           \
+        FIELD(struct preview, address, T_OBJECT, .flags = F_REQUIRED, .sub = &(address_shape)),                        \
+        FIELD(struct preview, unlock_tone, T_STRING, .flags = F_REQUIRED, .pattern = TONE_PATTERN,                     \
+              .doc = "the keypress that releases the door"),                                                           \
+        FIELD(struct preview, phone_number, T_STRING, .pattern = PHONE_PATTERN, .error = ERR_INVALID_PHONE_NUMBER,     \
+              .doc = "forwarding number of the building, verified by this account; default: the account's")
+static const struct field add_fields[] = {ADD_FIELDS(address_input_shape)};
 static const struct shape add_shape = SHAPE(struct preview, "BuildingAddPreview", add_fields);
+static const struct field add_us_fields[] = {ADD_FIELDS(address_input_us_shape)};
+static const struct shape add_us_shape = SHAPE(struct preview, "EarlierBuildingAddPreview", add_us_fields);
 
 static const struct field remove_fields[] = {
     FIELD(struct preview, action, T_STRING, .flags = F_REQUIRED | F_CONST, .values = removal),
@@ -35,6 +37,9 @@ static const struct shape remove_shape = SHAPE(struct preview, "BuildingRemovePr
 
 static const struct shape *const previews[] = {&add_shape, &remove_shape, NULL};
 const struct shape building_preview_shape = SHAPE_OF_VARIANTS(struct preview, "BuildingPreview", previews);
+static const struct shape *const earlier_previews[] = {&add_us_shape, &remove_shape, NULL};
+const struct shape building_preview_earlier_shape =
+    SHAPE_OF_VARIANTS(struct preview, "EarlierBuildingPreview", earlier_previews);
 
 struct quote {
     struct val quote_id;

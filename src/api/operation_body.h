@@ -3,7 +3,8 @@
 #include "api/route.h"
 #include "domain/operation.h"
 
-extern const struct shape building_preview_shape; /* of either action */
+extern const struct shape building_preview_shape;         /* of either action */
+extern const struct shape building_preview_earlier_shape; /* the same, for US addresses alone */
 extern const struct shape quote_request_shape;
 extern const struct shape building_operation_shape;
 

@@ -1,5 +1,7 @@
-#include "api/routes.h"
+#include "api/plan.h"
 
+#include "api/earlier_account.h"
+#include "api/routes.h"
 #include "api/service.h"
 #include "domain/plan.h"
 
@@ -26,7 +28,7 @@ struct plans {
 static const struct field plans_fields[] = {
     FIELD(struct plans, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &plan_shape),
 };
-static const struct shape plans_shape = SHAPE(struct plans, "Plans", plans_fields);
+const struct shape plans_shape = SHAPE(struct plans, "Plans", plans_fields);
 
 static struct val access_list(struct arena *a)
 {
@@ -37,10 +39,11 @@ static struct val access_list(struct arena *a)
 }
 
 /* A plan without a known price is not available. */
-static struct plan plan_item(const struct config_plan *c, const struct billing_price *price, struct val access)
+static struct plan plan_item(const struct config_plan *c, struct str name, const struct billing_price *price,
+                             struct val access)
 {
     struct plan item = {
-        .id = v_str(str_z(c->id)),
+        .id = v_str(name),
         .available = v_bool(price && price->available),
         .amount = price && price->amount_minor >= 0 ? v_int(price->amount_minor) : v_null(),
         .currency = v_str(price && price->currency.p ? price->currency : str_z(c->currency)),
@@ -53,7 +56,7 @@ static struct plan plan_item(const struct config_plan *c, const struct billing_p
     return item;
 }
 
-static enum err get_plans(struct request *q, struct reply *p)
+enum err plan_list(struct request *q, struct reply *p)
 {
     struct arena *a = q->tx.arena;
     struct plan *items = arena_array(a, struct plan, PLAN_COUNT);
@@ -63,7 +66,8 @@ static enum err get_plans(struct request *q, struct reply *p)
         prices.count = 0;
     for (size_t i = 0; i < PLAN_COUNT; i++) {
         const struct config_plan *plan = &q->tx.config->plans[i];
-        items[i] = plan_item(plan, billing_price_of(&prices, str_z(plan->id)), access);
+        const struct str name = plan_name_of(q->route->handler_data, str_z(plan->id));
+        items[i] = plan_item(plan, name, billing_price_of(&prices, str_z(plan->id)), access);
     }
     struct plans *r = arena_new(a, struct plans);
     r->data = v_list(items, PLAN_COUNT);
@@ -81,7 +85,7 @@ static const struct route rows[] = {
      .credential = CRED_NONE,
      .limit = LIMIT_PLANS,
      .run = RUN_HERE,
-     .handler = get_plans,
+     .handler = plan_list,
      .status = 200,
      .reply = &plans_shape,
      .flags = ROUTE_CACHEABLE | ROUTE_SITE},
@@ -95,9 +99,10 @@ static const struct route rows[] = {
      .scopes = SCOPE(BILLING_WRITE),
      .limit = LIMIT_KEY,
      .run = RUN_READ,
-     .handler = get_plans,
+     .handler = plan_list,
      .status = 200,
      .reply = &plans_shape,
-     .flags = ROUTE_SITE},
+     .flags = ROUTE_SITE,
+     .earlier = &earlier_account_rows[EARLIER_LIST_PLANS]},
 };
 const struct route_set plan_routes = ROUTE_SET(rows);

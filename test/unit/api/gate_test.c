@@ -1,5 +1,6 @@
 /* The gate against the contract: credentials, scopes, buildings, limits, required headers and the order of checks. */
 #include "api/earlier.h"
+#include "api/earlier_account.h"
 #include "api/earlier_keys.h"
 #include "api/gate_scene.h"
 
@@ -403,7 +404,7 @@ static void the_earlier_rows_have_the_access_of_those_they_replace(void **state)
             assert_int_equal(earlier->flags, row->flags & ~(unsigned)ROUTE_SITE);
             assert_int_equal(earlier->status, row->status);
         }
-    assert_int_equal(replaced + earlier_routes.count, EARLIER_ROWS + EARLIER_KEY_ROWS);
+    assert_int_equal(replaced + earlier_routes.count, EARLIER_ROWS + EARLIER_KEY_ROWS + EARLIER_ACCOUNT_ROWS);
 }
 
 static enum err current_run(struct tx *tx, void *arg)
