@@ -3,7 +3,7 @@
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { admin } from './lib/buildings.js';
@@ -14,18 +14,43 @@ import { eventually, visit, world } from './lib/world.js';
 
 const LIMIT_MS = 120_000;
 
-/** The text to type, and the statuses that the comments promise: `# 201 {…}` on its line, or `# 201` at a line's end. */
+/** The text to type, and the responses that the comments promise: `# 201 {…}` on its line and `#      …` on more, or `# 201` at a line's end. */
 function page(name) {
     const typed = [...readFileSync(join(root, 'docs', name), 'utf8').matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block).join('\n');
-    return { typed, promised: [...typed.matchAll(/(?:^| )# (\d{3})(?: |$)/gm)].map(([, status]) => status) };
+    const shown = [...typed.matchAll(/(?:^| )# (\d{3})(?: ([^\n]*(?:\n# {2,}[^\n]*)*)|$)/gm)].map(([, status, text = '']) => ({ status, text }));
+    return { typed, shown, promised: shown.map(({ status }) => status) };
 }
 
-/** Types it in a new directory: {code, output, statuses}, the statuses of all responses to curl. */
+/** The members of JSON in the order of the text: [name, value], without a value where it is a list or an object. */
+const members = (json) => [...json.matchAll(/"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*"|[\w.-]+)?/g)].map(([, name, value]) => [name, value]);
+
+/** Whether a value is as it is shown: its text up to …; values that have digits differ from run to run. */
+function isAsShown(shown, value) {
+    if (shown === undefined || /\d/.test(shown)) return true;
+    const [start] = shown.split('…');
+    if (start === shown) return value === shown;
+    return value?.startsWith(start.includes(' ') ? start : start.replace(/[^_/]*$/, '')); // of an ID or a secret the prefix
+}
+
+/** Fails unless a response has all members that the page shows, in that order, with the values that it shows. */
+function checkShown({ text }, body) {
+    const there = members(body);
+    let at = 0;
+    for (const [name, value] of members(text)) {
+        const found = there.findIndex(([other, actual], i) => i >= at && other === name && isAsShown(value, actual));
+        assert.ok(found >= 0, `the response has no ${name}: ${value} where the page shows it\n${text}\n${body}`);
+        at = found + 1;
+    }
+}
+
+/** Types it in a new directory: {code, output, statuses, bodies}, those of all responses to curl. */
 async function type(text, daemon, env, answer) {
     const directory = temporaryDirectory();
     const statuses = join(directory, 'statuses');
     writeFileSync(statuses, '');
-    const noting = `curl() { command curl "$@" -w '\\n%{stderr}%{http_code}\\n' 2>>'${statuses}'; }\n`;
+    const bodies = join(directory, 'bodies');
+    mkdirSync(bodies);
+    const noting = `set -o pipefail\ncurl() { command curl "$@" -w '\\n%{stderr}%{http_code}\\n' 2>>'${statuses}' | tee "${bodies}/$(ls ${bodies} | wc -l)"; }\n`;
     const script = join(directory, 'typed.sh');
     writeFileSync(script, `set -eu\n${noting}${text}`);
     const child = spawn('bash', [script], {
@@ -38,7 +63,10 @@ async function type(text, daemon, env, answer) {
     try {
         await answer?.(child.stdin, () => output);
         const [code] = await closed;
-        return { code, output, statuses: readFileSync(statuses, 'utf8').split('\n').filter(Boolean) };
+        return {
+            code, output, statuses: readFileSync(statuses, 'utf8').split('\n').filter(Boolean),
+            bodies: readdirSync(bodies).sort((a, b) => a - b).map((name) => readFileSync(join(bodies, name), 'utf8')),
+        };
     } finally {
         try { process.kill(-child.pid, 'SIGKILL'); } catch { /* it has ended, with all that it started */ }
         rmSync(directory, { recursive: true, force: true });
@@ -52,12 +80,13 @@ describe('the guides, typed into a shell from top to bottom, answer as they say'
     it('docs/api.md', { timeout: LIMIT_MS }, async () => {
         const w = await world({ config: REACHABLE });
         try {
-            const { typed, promised } = page('api.md');
-            const { code, output, statuses } = await type(typed, w.daemon, { PORT: String(await freePort()) });
+            const { typed, shown, promised } = page('api.md');
+            const { code, output, statuses, bodies } = await type(typed, w.daemon, { PORT: String(await freePort()) });
             assert.deepEqual(statuses, promised, output);
             assert.equal(code, 0, output);
             assert.ok(promised.length > 30);
-            for (const shown of [/"outcome":"released"/, /^authentic .*webhook\.test/m]) assert.ok(shown.test(output), `${shown}`);
+            shown.forEach((one, i) => checkShown(one, bodies[i]));
+            for (const told of [/"outcome":"released"/, /^authentic .*webhook\.test/m]) assert.ok(told.test(output), `${told}`);
         } finally {
             await w.close();
         }
@@ -67,14 +96,15 @@ describe('the guides, typed into a shell from top to bottom, answer as they say'
         const w = await world();
         const EMAIL = 'grace@example.com';
         try {
-            const { typed, promised } = page('agents.md');
-            const { code, output, statuses } = await type(typed, w.daemon, { EMAIL }, async (stdin) => {
+            const { typed, shown, promised } = page('agents.md');
+            const { code, output, statuses, bodies } = await type(typed, w.daemon, { EMAIL }, async (stdin) => {
                 const mail = await eventually(async () => (await w.client.get(`/sandbox/messages?to=${EMAIL}`)).body.data[0], 'the e-mail');
                 stdin.end(`${mail.code}\n`);
             });
             assert.deepEqual(statuses, promised, output);
             assert.equal(code, 0, output);
             assert.ok(promised.length > 10);
+            shown.forEach((one, i) => checkShown(one, bodies[i]));
             assert.ok(output.includes('ask the resident: POST /v1/billing/checkout'));
         } finally {
             await w.close();
