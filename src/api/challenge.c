@@ -14,8 +14,9 @@ bool challenge_widens(const struct request *q)
 static void put_begin(const struct request *q, uint32_t scopes, struct buf *head)
 {
     const struct str words = scope_words(q->tx.arena, scopes);
-    if (q->metadata.p)
-        buf_printf(head, "resource_metadata=\"%.*s\", ", STR_ARG(q->metadata));
+    const struct str address = q->metadata ? q->metadata(q) : STR_NONE;
+    if (address.p)
+        buf_printf(head, "resource_metadata=\"%.*s\", ", STR_ARG(address));
     buf_printf(head, "scope=\"%.*s\"", STR_ARG(words));
 }
 
@@ -23,7 +24,7 @@ static void put_begin(const struct request *q, uint32_t scopes, struct buf *head
 static void put_key_challenge(const struct request *q, enum err e, struct buf *head)
 {
     buf_lit(head, "WWW-Authenticate: Bearer");
-    if (q->metadata.p) {
+    if (q->metadata) {
         buf_str(head, e == ERR_AUTH_REQUIRED ? STR(" ") : STR(" error=\"invalid_token\", "));
         put_begin(q, key_scopes_named(STR_NONE), head);
     }

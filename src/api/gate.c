@@ -345,16 +345,11 @@ bool gate_has_media(const struct request *q, struct str media)
 
 static enum err parse_body(struct request *q, json_t **ret)
 {
-    const bool is_json = gate_has_media(q, STR("application/json"));
-    if (q->given_body && is_json) {
-        *ret = json_incref(q->given_body);
-        return ERR_NONE;
-    }
     if (!q->http->body.n && q->route->body_optional) {
         *ret = json_object();
         return *ret ? ERR_NONE : ERR_INTERNAL_ERROR;
     }
-    if (!is_json)
+    if (!gate_has_media(q, STR("application/json")))
         return tx_fail(&q->tx, ERR_INVALID_JSON, "Content-Type must be application/json");
     json_t *body;
     enum err e = json_read(q->http->body, &body);

@@ -63,7 +63,6 @@ struct request {
     const void *message;                 /* the message of another protocol that it came in; NULL: none */
     request_frame *frame;                /* NULL: the reply goes out as it is */
     const struct stand_in *stand_in;     /* NULL: none */
-    json_t *given_body;                  /* an object in place of the bytes of the body; NULL: read these */
     bool site;                           /* came in below /app, see api/gate_site.h: its key is that of the cookie */
     struct work work;                    /* for the transactions of a blocking handler, while tx.db is NULL */
     struct tx tx;                        /* arena, config, now; db while a handler runs; why */
@@ -97,10 +96,11 @@ struct request {
     bool renewal_tried, renewed;     /* renewed: send the cookie again, so that the browser keeps it */
     uint64_t keys_epoch;             /* read before the snapshot that authenticates; see api/gate.h */
     struct store_task task;          /* while a store thread has the request */
-    struct str metadata;             /* address for clients without a key, in WWW-Authenticate; STR_NONE: none */
-    struct str allow;                /* of a 405 */
-    enum err result;                 /* result of the checks or the handler */
-    int64_t began_us;                /* monotonic: when the head was complete */
+    /* The address for clients without a key, in WWW-Authenticate; NULL: none. */
+    struct str (*metadata)(const struct request *q);
+    struct str allow; /* of a 405 */
+    enum err result;  /* result of the checks or the handler */
+    int64_t began_us; /* monotonic: when the head was complete */
     unsigned loop;
     unsigned operation; /* of the route, as a value of the label of the metrics */
 };

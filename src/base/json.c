@@ -62,7 +62,8 @@ static void unify_numbers(json_t *value)
 
 enum err json_read(struct str text, json_t **ret)
 {
-    if (text.n == 0 || !shallow(text))
+    /* jansson overlooks a NUL after a number. */
+    if (text.n == 0 || memchr(text.p, '\0', text.n) || !shallow(text))
         return ERR_INVALID_JSON;
     json_t *value = json_loadb(text.p, text.n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     if (!value)

@@ -45,6 +45,15 @@ struct str text_trim(struct str s)
     return s;
 }
 
+struct str text_start(struct str s, size_t most)
+{
+    if (s.n <= most)
+        return s;
+    while (most && ((unsigned char)s.p[most] & 0xc0) == 0x80)
+        most--;
+    return str_n(s.p, most);
+}
+
 /* ---- e-mail ---- */
 
 static bool is_digit(char c)

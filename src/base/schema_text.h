@@ -6,6 +6,8 @@ size_t text_code_points(struct str s);
 size_t text_utf16_units(struct str s);
 /* Removes white space at both ends, including Unicode's. */
 struct str text_trim(struct str s);
+/* The first bytes, at most `most`, that do not end within a code point. */
+struct str text_start(struct str s, size_t most);
 
 /* Whether s is a practical e-mail address (decisions section 2): at most 254 characters, one @, a local part of RFC
  * 5322 atoms of at most 64 characters, and a domain of at least two LDH labels, the last not a number. */

@@ -1,44 +1,79 @@
 #include "mcp/call.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 
 #include "api/routes.h"
 #include "api/service.h"
+#include "base/schema_text.h"
 #include "mcp/tools.h"
 
 #define SAME_CALL_US   (120 * US_PER_S) /* the same call within this time is a repetition */
 #define HEADERS_ADDED  3
+#define TAKEN_MAX      32 /* arguments that stand for parts of the path, parameters and headers */
+#define NAME_SHOWN     64 /* bytes of an unknown name in a message */
 #define KEY_HASH_BYTES 16
 
 struct call {
     struct request *q;
     struct arena *arena;
     const struct route *row;
-    json_t *arguments;
+    const struct json_node *arguments;        /* an object; NULL: none */
+    const struct json_node *taken[TAKEN_MAX]; /* those that are no members of the body */
+    size_t taken_count;
 };
 
 /* ---- texts of arguments ---- */
 
-/* A string as it is, anything else as JSON. STR_NONE for null and for nothing. */
-static struct str argument_text(struct call *c, const json_t *value)
+/* A string as it is, anything else as JSON in its usual notation. STR_NONE for null and for nothing. */
+static struct str argument_text(struct call *c, const struct json_node *value)
 {
-    if (!value || json_is_null(value))
+    json_t *json;
+    if (!value || json_node_is_null(value))
         return STR_NONE;
-    if (json_is_string(value))
-        return arena_str(c->arena, str_n(json_string_value(value), json_string_length(value)));
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (json_node_is_string(value))
+        return arena_str(c->arena, json_node_string(value, c->arena));
+    if (json_read(value->text, &json))
+        return STR_NONE;
+    char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY);
     const struct str copy = arena_str(c->arena, str_z(text));
     free(text);
+    json_decref(json);
     return copy;
 }
 
-/* The argument's text; it is removed. */
+static struct str take_named(struct call *c, struct str name)
+{
+    const struct json_node *value = json_node_member(c->arguments, name);
+    if (value) {
+        assert(c->taken_count < TAKEN_MAX);
+        c->taken[c->taken_count++] = value;
+    }
+    return argument_text(c, value);
+}
+
+/* The argument's text; it is no member of the body then. */
 static struct str take(struct call *c, const char *name)
 {
-    const struct str text = argument_text(c, json_object_get(c->arguments, name));
-    json_object_del(c->arguments, name);
-    return text;
+    return take_named(c, str_z(name));
+}
+
+static bool is_taken(const struct call *c, const struct json_node *argument)
+{
+    for (size_t i = 0; i < c->taken_count; i++)
+        if (c->taken[i] == argument)
+            return true;
+    return false;
+}
+
+/* The first argument that is not taken, or the first after that one; NULL: all are. */
+static const struct json_node *left_after(const struct call *c, const struct json_node *n)
+{
+    n = n ? json_node_after(c->arguments, n) : json_node_first(c->arguments);
+    while (n && is_taken(c, n))
+        n = json_node_after(c->arguments, n);
+    return n;
 }
 
 static void put_encoded(struct buf *b, struct str s)
@@ -61,7 +96,7 @@ static void set_path(struct call *c)
         const struct str name = mcp_parameter(c->row, i);
         if (!name.p)
             return;
-        const struct str text = take(c, arena_str(c->arena, name).p);
+        const struct str text = take_named(c, name);
         *texts[i] = text.p ? text : STR("");
     }
 }
@@ -114,13 +149,30 @@ static void set_call_headers(struct call *c)
     r->header_count = n;
 }
 
-/* All arguments that are left. */
+/* All arguments that are left, as they are written. */
+static struct str body_text(struct call *c)
+{
+    struct buf text = BUF(HTTP_MAX_BODY * 8);
+    if (c->arguments && !c->taken_count)
+        return c->arguments->text;
+    buf_char(&text, '{');
+    for (const struct json_node *n = NULL; (n = left_after(c, n));) {
+        buf_str(&text, text.n > 1 ? STR(",") : STR(""));
+        json_put_str(&text, n->name);
+        buf_char(&text, ':');
+        buf_str(&text, n->text);
+    }
+    buf_char(&text, '}');
+    const struct str copy = arena_str(c->arena, buf_view(&text));
+    buf_done(&text);
+    return copy;
+}
+
 static void set_body(struct call *c)
 {
-    c->q->http->body = STR("");
-    c->q->http->has_body = false;
-    if (c->row->body && !(c->row->body_optional && json_object_size(c->arguments) == 0))
-        c->q->given_body = json_incref(c->arguments);
+    const bool omitted = !c->row->body || (c->row->body_optional && !left_after(c, NULL));
+    c->q->http->has_body = !omitted;
+    c->q->http->body = omitted ? STR("") : body_text(c);
 }
 
 /* ---- stand-ins ---- */
@@ -164,20 +216,23 @@ static void hash_call(struct call *c, unsigned char ret[static SHA256_LEN])
 {
     const struct str caller = http_header(c->q->http, STR("Authorization"), NULL);
     struct buf text = BUF(HTTP_MAX_BODY * 8);
+    json_t *arguments = NULL;
     buf_printf(&text, "%s\n%.*s\n", c->row->operation_id, STR_ARG(caller));
-    json_canonical(c->arguments, &text);
+    if (c->arguments && !json_read(c->arguments->text, &arguments))
+        json_canonical(arguments, &text);
+    json_decref(arguments);
     crypto_sha256(buf_view(&text), ret);
     crypto_wipe(text.p, text.n);
     buf_done(&text);
 }
 
-/* Must run while all arguments are there. */
 static void set_stand_in(struct call *c)
 {
     struct stand_in *s = arena_new(c->arena, struct stand_in);
     s->tag = current_tag;
-    const struct json_t *given = json_object_get(c->arguments, MCP_IF_MATCH);
-    const struct route *read = c->row->match != MATCH_NONE && (!given || json_is_null(given)) ? tag_row(c->row) : NULL;
+    const struct json_node *given = json_node_member(c->arguments, STR(MCP_IF_MATCH));
+    const bool is_read = c->row->match != MATCH_NONE && (!given || json_node_is_null(given));
+    const struct route *read = is_read ? tag_row(c->row) : NULL;
     s->scopes = read ? read->scopes : 0;
     if (c->row->idempotency != NEED_NOT) {
         unsigned char hash[SHA256_LEN];
@@ -202,24 +257,20 @@ static void set_call_method(struct http_request *r, enum http_method method)
     r->method_text = names[method];
 }
 
-bool mcp_call_make(struct request *q, const struct route *row, json_t *arguments, struct str *ret_why)
+bool mcp_call_make(struct request *q, const struct route *row, const struct json_node *arguments, struct str *ret_why)
 {
-    struct call c = {.q = q, .arena = q->tx.arena, .row = row, .arguments = json_incref(arguments)};
-    if (!c.arguments)
-        c.arguments = json_object();
+    struct call c = {.q = q, .arena = q->tx.arena, .row = row, .arguments = arguments};
     set_stand_in(&c);
     set_path(&c);
     set_query(&c);
     set_call_headers(&c);
-    const char *left = json_object_iter_key(json_object_iter(c.arguments));
-    const bool known = row->body || !left;
-    if (known)
-        set_body(&c);
-    else
-        *ret_why = arena_printf(c.arena, "%s has no argument %.64s.", row->operation_id, left);
-    json_decref(c.arguments);
-    if (!known)
+    const struct json_node *left = left_after(&c, NULL);
+    if (left && !row->body) {
+        *ret_why = arena_printf(c.arena, "%s has no argument %.*s.", row->operation_id,
+                                STR_ARG(text_start(left->name, NAME_SHOWN)));
         return false;
+    }
+    set_body(&c);
     set_call_method(q->http, row->method);
     service_become(q, row);
     return true;

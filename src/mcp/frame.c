@@ -26,17 +26,10 @@ static bool is_replay(const struct request *q)
     return false;
 }
 
-static void release_body(struct request *q)
-{
-    json_decref(q->given_body);
-    q->given_body = NULL;
-}
-
 /* Clients check structured content against the schema of the output, so an error has none. */
 int mcp_frame_tool(struct request *q, int status, struct str json, struct buf *out)
 {
     const struct mcp_exchange *x = q->message;
-    release_body(q);
     if (status == 401)
         return 0;
     const int framed = challenge_widens(q) ? status : 200;

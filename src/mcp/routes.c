@@ -2,6 +2,7 @@
 
 #include "api/oauth_request.h"
 #include "api/service.h"
+#include "base/schema_text.h"
 #include "mcp/call.h"
 #include "mcp/exchange.h"
 #include "mcp/frame.h"
@@ -10,6 +11,7 @@
 #include "mcp/tools.h"
 
 #define REPLY_MAX      (1u << 20)
+#define NAME_SHOWN     64 /* bytes of an unknown name in a message */
 #define CAPABILITIES   "\"capabilities\":{\"tools\":{},\"resources\":{},\"prompts\":{}}"
 #define LISTS_LAST     ",\"ttlMs\":300000,\"cacheScope\":\"private\"" /* they depend on the key */
 #define CONSTANTS_LAST ",\"ttlMs\":3600000,\"cacheScope\":\"public\""
@@ -47,8 +49,9 @@ static void initialize(struct request *q, struct mcp_exchange *x, const struct m
     struct buf body = BUF(REPLY_MAX);
     mcp_put_begin(&body, x->id);
     buf_printf(&body,
-               "\"protocolVersion\":\"%s\"," CAPABILITIES
-               ",\"serverInfo\":{\"name\":\"portero\",\"title\":\"Portero\",\"version\":\"" PORTERO_VERSION "\"}",
+               "\"protocolVersion\":\"%s\"," CAPABILITIES(
+                   "") ",\"serverInfo\":{\"name\":\"portero\",\"title\":\"Portero\",\"version\":\"" PORTERO_VERSION
+                       "\"}",
                m->older ? m->older : MCP_REVISION_OLD);
     put_instructions(&body);
     mcp_put_end(&body);
@@ -85,7 +88,7 @@ static void get_prompt(struct request *q, struct mcp_exchange *x, const struct m
 {
     struct buf members = BUF(REPLY_MAX);
     const char *why = NULL;
-    if (mcp_put_prompt(m->name, json_object_get(m->params, "arguments"), &members, &why))
+    if (mcp_put_prompt(m->name, json_node_member(m->params, STR("arguments")), q->tx.arena, &members, &why))
         answer_with(q, x, buf_view(&members));
     else
         refuse_params(q, x, str_z(why));
@@ -96,12 +99,12 @@ static void get_prompt(struct request *q, struct mcp_exchange *x, const struct m
 
 static void call_tool(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
 {
-    json_t *arguments = json_object_get(m->params, "arguments");
+    const struct json_node *arguments = json_node_member(m->params, STR("arguments"));
     const struct route *row = mcp_tool(m->name);
     struct str why;
     if (!row)
-        refuse_params(q, x, arena_printf(q->tx.arena, "Unknown tool: %.64s", m->name.p));
-    else if (arguments && !json_is_object(arguments))
+        refuse_params(q, x, arena_printf(q->tx.arena, "Unknown tool: %.*s", STR_ARG(text_start(m->name, NAME_SHOWN))));
+    else if (arguments && !json_node_is_object(arguments))
         refuse_params(q, x, STR("arguments must be an object."));
     else if (!mcp_call_make(q, row, arguments, &why))
         refuse_params(q, x, why);
@@ -116,13 +119,12 @@ static void read_resource(struct request *q, struct mcp_exchange *x, const struc
         refuse_params(q, x, STR("Unknown resource: see resources/list."));
         return;
     }
-    json_t *arguments = NULL;
+    const struct json_node *arguments = NULL;
     struct str why;
-    if (x->resource->arguments && json_read(str_z(x->resource->arguments), &arguments))
+    if (x->resource->arguments && json_nodes_read(str_z(x->resource->arguments), q->tx.arena, &arguments))
         arguments = NULL;
     if (mcp_call_make(q, mcp_tool_named(x->resource->operation), arguments, &why))
         q->frame = mcp_frame_resource;
-    json_decref(arguments);
 }
 
 static void take_mcp_message(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
@@ -168,6 +170,11 @@ static bool is_allowed_origin(const struct request *q)
     return !count || (count == 1 && str_eqi(origin, str_z(service_public_url(q->service))));
 }
 
+static struct str metadata_address(const struct request *q)
+{
+    return arena_printf(q->tx.arena, "%s" OAUTH_RESOURCE_PATH MCP_PATH, service_public_url(q->service));
+}
+
 /* Before all checks: they are those of the row that the message asks for, or else of this one. */
 static enum err mcp_receive(struct request *q)
 {
@@ -175,7 +182,7 @@ static enum err mcp_receive(struct request *q)
     struct mcp_message m;
     struct mcp_fault fault;
     q->message = x;
-    q->metadata = arena_printf(q->tx.arena, "%s" OAUTH_RESOURCE_PATH MCP_PATH, service_public_url(q->service));
+    q->metadata = metadata_address;
     if (!is_allowed_origin(q))
         return ERR_CROSS_SITE_REQUEST;
     const bool read = mcp_message_read(q->http, q->tx.arena, &m, &fault);
@@ -184,7 +191,6 @@ static enum err mcp_receive(struct request *q)
         take_mcp_message(q, x, &m);
     else
         refuse_message(q, x, &fault);
-    json_decref(m.json);
     return ERR_NONE;
 }
 

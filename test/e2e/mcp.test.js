@@ -81,6 +81,8 @@ describe('MCP', () => {
 
             it('is told of a tool, a prompt and a resource that do not exist, and of an argument too many', async () => {
                 await assert.rejects(assistant.callTool({ name: 'openEverything', arguments: {} }), /Unknown tool/);
+                await assert.rejects(assistant.callTool({ name: `${'x'.repeat(63)}ü`, arguments: {} }), /Unknown tool: x{63}$/);
+                await assert.rejects(assistant.callTool({ name: 'getAccount', arguments: { [`${'x'.repeat(63)}ü`]: 1 } }), /no argument x{63}\.$/);
                 await assert.rejects(assistant.callTool({ name: 'getAccount', arguments: { secret: 1 } }), /getAccount has no argument secret/);
                 await assert.rejects(assistant.getPrompt({ name: 'nothing' }), /Unknown prompt/);
                 await assert.rejects(assistant.getPrompt({ name: 'revoke' }), /required argument/);
