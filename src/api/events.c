@@ -1,5 +1,6 @@
+#include "api/events.h"
+
 #include "api/gate_auth.h"
-#include "api/hub.h"
 #include "api/routes.h"
 #include "api/service.h"
 #include "domain/feed.h"
@@ -41,17 +42,19 @@ static enum err can_resume(struct tx *tx, const struct id *building, int64_t aft
     return e;
 }
 
+/* The client's position, if it has one. */
 static enum err position_of(struct request *q, struct hub_reader *r)
 {
-    int64_t newest, after;
-    bool resumes = true;
-    enum err e = feed_newest(&q->tx, &q->building_id, &newest);
-    const bool wanted = wanted_position(q, &after);
-    if (!e && wanted)
-        e = can_resume(&q->tx, &q->building_id, after, newest, &resumes);
+    int64_t after;
+    bool resumes;
+    if (!wanted_position(q, &after))
+        return ERR_NONE;
+    enum err e = can_resume(&q->tx, &q->building_id, after, r->seq, &resumes);
+    if (e)
+        return e;
     r->reset = !resumes;
-    r->seq = wanted && resumes ? after : newest;
-    return e;
+    r->seq = resumes ? after : r->seq;
+    return ERR_NONE;
 }
 
 static void begin_events(struct request *q, struct str head)
@@ -59,7 +62,7 @@ static void begin_events(struct request *q, struct str head)
     hub_open(service_hub(q->service), q->http, q->loop, head, q->reply.begin_with);
 }
 
-static enum err get_events(struct request *q, struct reply *p)
+enum err events_reader(struct request *q, uint32_t scopes, struct hub_reader **ret)
 {
     struct hub_reader *r = arena_new(q->tx.arena, struct hub_reader);
     enum err e = hub_room(service_hub(q->service), &q->who.key_id);
@@ -72,19 +75,37 @@ static enum err get_events(struct request *q, struct reply *p)
         return e;
     r->building_id = q->building_id;
     r->key_id = q->who.key_id;
+    r->scopes = scopes;
     r->subscribed = q->who.subscribed;
     e = gate_key_hash(q, r->hash);
+    if (!e)
+        e = feed_newest(&q->tx, &q->building_id, &r->seq);
+    if (!e)
+        *ret = r;
+    return e;
+}
+
+void events_reply(struct reply *p, const struct hub_reader *r)
+{
+    p->status = 200;
+    p->raw = STR("");
+    p->media = "text/event-stream";
+    reply_header(p, "X-Accel-Buffering", STR("no"));
+    p->begin = begin_events;
+    p->begin_with = r;
+}
+
+static enum err get_events(struct request *q, struct reply *p)
+{
+    struct hub_reader *r;
+    enum err e = events_reader(q, SCOPE(LOGS_READ), &r);
     if (!e)
         e = position_of(q, r);
     if (e)
         return e;
-    p->status = 200;
-    p->raw = STR("");
-    reply_header(p, "X-Accel-Buffering", STR("no"));
+    events_reply(p, r);
     if (q->http->method == HTTP_HEAD)
-        return ERR_NONE;
-    p->begin = begin_events;
-    p->begin_with = r;
+        p->begin = NULL;
     return ERR_NONE;
 }
 

@@ -47,7 +47,8 @@ struct hub_block {
     atomic_uint references;
     int64_t first; /* number of the first event */
     size_t count;
-    size_t starts[HUB_LIMIT]; /* where each begins */
+    size_t starts[HUB_LIMIT];  /* where each begins */
+    uint32_t types[HUB_LIMIT]; /* 1 << enum feed_type of each */
     struct buf bytes;
 };
 

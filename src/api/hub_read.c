@@ -26,6 +26,8 @@ static struct hub_block *block_of(const struct feed_event *events, size_t count)
     b->bytes = BUF(BLOCK_MAX);
     b->first = events[0].seq;
     for (; b->count < count && events[b->count].seq == b->first + (int64_t)b->count; b->count++) {
+        const int type = str_index(events[b->count].type, feed_type_names);
+        b->types[b->count] = type < 0 ? 0 : 1u << type;
         b->starts[b->count] = b->bytes.n;
         put_event(&b->bytes, &events[b->count]);
     }
@@ -107,7 +109,7 @@ static enum err check_reader(struct tx *tx, const struct hub_reader *r)
         return e;
     if (who.expires_at_us <= tx->now_us || !id_equal(&who.key_id, &r->key_id))
         return ERR_INVALID_KEY;
-    if (!(who.scopes & SCOPE(LOGS_READ)) || (r->subscribed && !who.subscribed))
+    if ((r->scopes & ~who.scopes) || (r->subscribed && !who.subscribed))
         return ERR_INSUFFICIENT_SCOPE;
     return check_building(tx, &who, &r->building_id);
 }

@@ -8,6 +8,7 @@
 
 #define RETRY_MS       2000 /* the client's pause before it connects again */
 #define DRAIN_RETRY_MS 3000 /* at most, when the server stops: the clients must not come back all at once */
+#define FORM_MAX       8192 /* bytes that a form writes at once */
 
 /* ---- beginning and end ---- */
 
@@ -17,11 +18,32 @@ static void stream_beat(void *user)
     (void)http_stream_send(s->conn, STR(":\n\n"));
 }
 
+/* Returns false if the stream is closed. */
+static bool send_written(const struct hub_stream *s, const struct buf *text)
+{
+    return !text->n || http_stream_send(s->conn, buf_view(text));
+}
+
+static void end_stream(const struct hub_stream *s)
+{
+    struct http_conn *c = s->conn;
+    struct buf text = BUF(FORM_MAX);
+    if (s->reader.form)
+        s->reader.form->end(&s->reader, &text);
+    if (send_written(s, &text))
+        http_stream_end(c);
+    buf_done(&text);
+}
+
 static void stream_drain(void *user)
 {
     const struct hub_stream *s = user;
     struct http_conn *c = s->conn;
     char text[32];
+    if (s->reader.form) {
+        end_stream(s);
+        return;
+    }
     const int n = snprintf(text, sizeof text, "retry: %d\n\n", g_random_int_range(RETRY_MS / 4, DRAIN_RETRY_MS));
     if (http_stream_send(c, str_n(text, (size_t)n)))
         http_stream_end(c);
@@ -106,6 +128,13 @@ static void prepare_loop(struct hub *h, unsigned index, struct mailbox *mailbox)
 static void send_beginning(const struct hub_stream *s)
 {
     char text[128];
+    struct buf own = BUF(FORM_MAX);
+    if (s->reader.form) {
+        s->reader.form->begin(&s->reader, &own);
+        (void)send_written(s, &own);
+        buf_done(&own);
+        return;
+    }
     const long long seq = s->seq;
     const int n = s->reader.reset
                       ? snprintf(text, sizeof text,
@@ -136,6 +165,17 @@ void hub_open(struct hub *h, struct http_request *r, unsigned loop, struct str h
 
 /* ---- posts ---- */
 
+static void deliver_news(const struct hub_stream *s, const struct hub_block *b, size_t from)
+{
+    struct buf text = BUF(FORM_MAX);
+    uint32_t types = 0;
+    for (size_t i = from; i < b->count; i++)
+        types |= b->types[i];
+    s->reader.form->news(&s->reader, types, &text);
+    (void)send_written(s, &text);
+    buf_done(&text);
+}
+
 /* A stream may have got some of the events by an earlier block. */
 static void deliver(struct hub_stream *s, const struct hub_block *b)
 {
@@ -143,7 +183,10 @@ static void deliver(struct hub_stream *s, const struct hub_block *b)
     if (skip < 0 || skip >= (int64_t)b->count)
         return;
     s->seq = b->first + (int64_t)b->count - 1;
-    (void)http_stream_send(s->conn, str_from(buf_view(&b->bytes), b->starts[skip]));
+    if (s->reader.form)
+        deliver_news(s, b, (size_t)skip);
+    else
+        (void)http_stream_send(s->conn, str_from(buf_view(&b->bytes), b->starts[skip]));
 }
 
 static void run_post(struct hub_loop *l, const struct hub_post *p)
@@ -153,7 +196,7 @@ static void run_post(struct hub_loop *l, const struct hub_post *p)
         if (s && p->block)
             deliver(s, p->block);
         else if (s)
-            http_stream_end(s->conn);
+            end_stream(s);
     }
 }
 

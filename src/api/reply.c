@@ -347,7 +347,7 @@ static void send_success(struct request *q, struct reply_buffers *b)
     put_common(q, &b->head);
     for (size_t i = 0; i < p->header_count; i++)
         put_reply_header(&b->head, p->headers[i].name, p->headers[i].value);
-    if (p->shape || q->frame)
+    if (p->shape || (q->frame && !p->media))
         buf_lit(&b->head, "Content-Type: application/json\r\n");
     else if (p->raw.p)
         put_reply_header(&b->head, "Content-Type", str_z(p->media ? p->media : q->route->media));

@@ -50,22 +50,34 @@ int mcp_frame_tool(struct request *q, int status, struct str json, struct buf *o
     return framed;
 }
 
+/* The error of the API as one of the protocol. Returns the status of the message, as for an error of a tool. */
+static int put_refusal(const struct request *q, const char *message, int status, struct str json, struct buf *out)
+{
+    const struct mcp_exchange *x = q->message;
+    const struct mcp_fault fault = {
+        .code = status >= 500 ? MCP_INTERNAL_ERROR : MCP_INVALID_PARAMS, .message = str_z(message), .data = json};
+    mcp_put_error(out, x->id, &fault);
+    return challenge_widens(q) ? status : 200;
+}
+
 int mcp_frame_resource(struct request *q, int status, struct str json, struct buf *out)
 {
     const struct mcp_exchange *x = q->message;
     if (status == 401)
         return 0;
-    if (status >= 400) {
-        const struct mcp_fault fault = {.code = status >= 500 ? MCP_INTERNAL_ERROR : MCP_INVALID_PARAMS,
-                                        .message = str_z("The resource cannot be read: see data."),
-                                        .data = json};
-        mcp_put_error(out, x->id, &fault);
-        return challenge_widens(q) ? status : 200;
-    }
+    if (status >= 400)
+        return put_refusal(q, "The resource cannot be read: see data.", status, json, out);
     mcp_put_begin(out, x->id);
     buf_printf(out, "\"contents\":[{\"uri\":\"%s\",\"mimeType\":\"application/json\",\"text\":", x->resource->uri);
     json_put_str(out, json);
     buf_lit(out, "}],\"ttlMs\":0,\"cacheScope\":\"private\"");
     mcp_put_end(out);
     return 200;
+}
+
+/* A stream that begins is no message. */
+int mcp_frame_listen(struct request *q, int status, struct str json, struct buf *out)
+{
+    const bool refused = status >= 400 && status != 401;
+    return refused ? put_refusal(q, "There is no subscription: see data.", status, json, out) : 0;
 }

@@ -4,4 +4,4 @@
 #include "api/request.h"
 
 /* For q->frame; q->message is a struct mcp_exchange. */
-request_frame mcp_frame_tool, mcp_frame_resource;
+request_frame mcp_frame_tool, mcp_frame_resource, mcp_frame_listen;

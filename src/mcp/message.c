@@ -25,6 +25,7 @@ static const struct {
     {"prompts/get", MCP_PROMPTS_GET, BOTH, "name"},
     {"prompts/list", MCP_PROMPTS_LIST, BOTH, NULL},
     {"server/discover", MCP_DISCOVER, CURRENT, NULL},
+    {"subscriptions/listen", MCP_LISTEN, CURRENT, NULL},
     {"initialize", MCP_INITIALIZE, OLDER, NULL},
     {"ping", MCP_PING, OLDER, NULL},
 };
@@ -233,6 +234,13 @@ void mcp_put_begin(struct buf *out, struct str id)
 void mcp_put_end(struct buf *out)
 {
     buf_lit(out, ",\"resultType\":\"complete\",\"_meta\":{" SERVER_INFO "}}}");
+}
+
+void mcp_put_subscription_end(struct buf *out, struct str id)
+{
+    buf_lit(out, "\"resultType\":\"complete\",\"_meta\":{\"" MCP_SUBSCRIPTION "\":");
+    buf_str(out, id);
+    buf_lit(out, "," SERVER_INFO "}}}");
 }
 
 void mcp_put_result(struct buf *out, struct str id, struct str json)

@@ -8,6 +8,7 @@
 #include "http/request.h"
 
 #define MCP_REVISION     "2026-07-28" /* the current one */
+#define MCP_SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
 #define MCP_REVISION_OLD "2025-11-25" /* the newest that begins with `initialize` */
 
 enum mcp_method {
@@ -21,7 +22,8 @@ enum mcp_method {
     MCP_PROMPTS_GET,
     MCP_RESOURCES_LIST,
     MCP_RESOURCES_TEMPLATES,
-    MCP_RESOURCES_READ
+    MCP_RESOURCES_READ,
+    MCP_LISTEN
 };
 
 struct mcp_message {
@@ -60,3 +62,5 @@ void mcp_put_error(struct buf *out, struct str id, const struct mcp_fault *fault
 /* Begin and end of a response with a result: members of the result are to be written between them, with commas. */
 void mcp_put_begin(struct buf *out, struct str id);
 void mcp_put_end(struct buf *out);
+/* The end with a subscription's ID, in place of mcp_put_end. */
+void mcp_put_subscription_end(struct buf *out, struct str id);

@@ -7,14 +7,16 @@
 #include "mcp/exchange.h"
 #include "mcp/frame.h"
 #include "mcp/instructions.h"
+#include "mcp/listen.h"
 #include "mcp/prompts.h"
 #include "mcp/tools.h"
 
-#define REPLY_MAX      (1u << 20)
-#define NAME_SHOWN     64 /* bytes of an unknown name in a message */
-#define CAPABILITIES   "\"capabilities\":{\"tools\":{},\"resources\":{},\"prompts\":{}}"
-#define LISTS_LAST     ",\"ttlMs\":300000,\"cacheScope\":\"private\"" /* they depend on the key */
-#define CONSTANTS_LAST ",\"ttlMs\":3600000,\"cacheScope\":\"public\""
+#define REPLY_MAX  (1u << 20)
+#define NAME_SHOWN 64 /* bytes of an unknown name in a message */
+/* Lists never change while a key holds; resources are announced to clients of the current revision alone. */
+#define CAPABILITIES(resources) "\"capabilities\":{\"tools\":{},\"resources\":{" resources "},\"prompts\":{}}"
+#define LISTS_LAST              ",\"ttlMs\":300000,\"cacheScope\":\"private\"" /* they depend on the key */
+#define CONSTANTS_LAST          ",\"ttlMs\":3600000,\"cacheScope\":\"public\""
 
 /* ---- replies ---- */
 
@@ -62,7 +64,7 @@ static void discover(struct request *q, struct mcp_exchange *x)
 {
     struct buf body = BUF(REPLY_MAX);
     mcp_put_begin(&body, x->id);
-    buf_lit(&body, "\"supportedVersions\":[\"" MCP_REVISION "\"]," CAPABILITIES);
+    buf_lit(&body, "\"supportedVersions\":[\"" MCP_REVISION "\"]," CAPABILITIES("\"subscribe\":true"));
     put_instructions(&body);
     buf_lit(&body, CONSTANTS_LAST);
     mcp_put_end(&body);
@@ -127,6 +129,13 @@ static void read_resource(struct request *q, struct mcp_exchange *x, const struc
         q->frame = mcp_frame_resource;
 }
 
+static void listen_to_changes(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
+{
+    const char *why;
+    if (!mcp_listen(q, x, m, &why))
+        refuse_params(q, x, str_z(why));
+}
+
 static void take_mcp_message(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
 {
     x->method = m->method;
@@ -154,6 +163,9 @@ static void take_mcp_message(struct request *q, struct mcp_exchange *x, const st
         return;
     case MCP_RESOURCES_READ:
         read_resource(q, x, m);
+        return;
+    case MCP_LISTEN:
+        listen_to_changes(q, x, m);
         return;
     case MCP_TOOLS_LIST:
     case MCP_PROMPTS_LIST:

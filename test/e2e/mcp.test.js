@@ -376,10 +376,10 @@ describe('MCP', () => {
         });
 
         it('knows no other methods', async () => {
-            for (const method of ['', 'x', 'tools', 'tools/Call', 'logging/setLevel', 'completion/complete', 'resources/subscribe', 'sampling/createMessage', 'server/discover', '__proto__', 'y'.repeat(90_000)]) {
+            for (const method of ['', 'x', 'tools', 'tools/Call', 'logging/setLevel', 'completion/complete', 'resources/subscribe', 'subscriptions/listen', 'sampling/createMessage', 'server/discover', '__proto__', 'y'.repeat(90_000)]) {
                 fails(await hand(rpc(method)), 200, -32601);
             }
-            for (const method of ['initialize', 'ping', 'subscriptions/listen', 'tasks/list', 'nothing']) fails(await current(helper.client, method), 404, -32601);
+            for (const method of ['initialize', 'ping', 'resources/subscribe', 'tasks/list', 'nothing']) fails(await current(helper.client, method), 404, -32601);
         });
 
         it('refuses a body that is too long and arguments that are huge', async () => {

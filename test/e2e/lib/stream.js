@@ -5,19 +5,24 @@ import { noteCode } from './hits.js';
 
 export class Stream {
     /** Opens the stream of a building. `headers` are added; `client` has the daemon and the key. Resolves at the head. */
-    static async open(client, building, { headers = {}, query = '', prefix = '' } = {}) {
+    static open(client, building, { headers = {}, query = '', prefix = '' } = {}) {
         const target = `${prefix}/v1/buildings/${building}/events${query}`;
-        const all = { ...(client.key && !prefix ? { authorization: `Bearer ${client.key}` } : {}), ...headers };
+        return Stream.send(client, 'GET', target, { headers, key: client.key && !prefix, checked: !prefix });
+    }
+
+    /** Sends a request that a stream may answer. `checked`: the answer is one of the OpenAPI document. */
+    static send(client, method, target, { headers = {}, text, key = client.key, checked = false } = {}) {
+        const all = { ...(key ? { authorization: `Bearer ${client.key}` } : {}), ...headers };
         const base = new URL(client.base ?? client.daemon.https);
-        const options = { host: base.hostname, port: base.port, path: target, headers: all, agent: false, rejectUnauthorized: false };
+        const options = { method, host: base.hostname, port: base.port, path: target, headers: all, agent: false, rejectUnauthorized: false };
         return new Promise((resolve, reject) => {
-            const outgoing = https.request(options, (incoming) => resolve(new Stream(outgoing, incoming, target, prefix)));
+            const outgoing = https.request(options, (incoming) => resolve(new Stream(outgoing, incoming, target, checked)));
             outgoing.on('error', reject);
-            outgoing.end();
+            outgoing.end(text);
         });
     }
 
-    constructor(outgoing, incoming, target, prefix) {
+    constructor(outgoing, incoming, target, checked) {
         this.outgoing = outgoing;
         this.incoming = incoming;
         this.status = incoming.statusCode;
@@ -28,7 +33,7 @@ export class Stream {
         this.ended = false;
         this.text = '';
         this.waiting = [];
-        if (this.status === 200 && !prefix) checkAnswer('GET', target, { status: 200, headers: this.headers, text: '', bytes: Buffer.alloc(0) });
+        if (this.status === 200 && checked) checkAnswer('GET', target, { status: 200, headers: this.headers, text: '', bytes: Buffer.alloc(0) });
         incoming.setEncoding('utf8').on('data', (chunk) => this.take(chunk));
         const end = () => { this.ended = true; this.wake(); };
         incoming.on('end', end).on('close', end).on('error', end);
