@@ -1,21 +1,20 @@
 /* portero mcp: joins an assistant that speaks the Model Context Protocol over standard input and output with POST /mcp
- * of a service. Each line is a message; they are sent one after the other, so replies keep their order. */
+ * of a service. Each line is a message; they are sent one after the other, so replies keep their order. Subscriptions
+ * go on meanwhile. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/crypto.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/remote.h"
+#include "cli/complain.h"
+#include "cli/mcp_passage.h"
 #include "http/request.h"
 
-#define META       "io.modelcontextprotocol/"
-#define ANSWER_MAX (16U << 20)
-#define TIMEOUT_MS 60000L
-#define REUSE_S    2L /* a kept connection is used again for so long: no server closes it sooner */
-#define PLAIN_MIN  0x20
-#define PLAIN_MAX  0x7e
+#define CHUNK         65536
+#define SUBSCRIPTIONS 5 /* streams that a key may have open */
+#define POLL_MS       1000
 
 struct mcp_options {
     const char *url, *profile, *ca_file;
@@ -29,207 +28,151 @@ static const struct option_row rows[] = {
 
 struct bridge {
     struct remote remote;
-    CURL *curl; /* keeps its connection from message to message */
-};
-
-/* One message on its way. */
-struct passage {
-    const json_t *message;
-    const json_t *id; /* NULL: a notification, or it cannot be read */
-    unsigned sent;
-    struct buf answer;
-    long status;
+    CURLM *multi;            /* keeps connections from message to message */
+    struct passage *passage; /* the message that the next one waits for; NULL: none */
+    struct passage *subscriptions[SUBSCRIPTIONS];
+    char chunk[CHUNK]; /* input that is not read yet */
+    size_t at, end;
+    struct buf line;
+    bool closed; /* the input */
+    bool broken; /* nobody reads the output any more */
 };
 
 /* ---- lines ---- */
 
-enum line { LINE_READ, LINE_TOO_LONG, LINE_END };
-
-/* Reads up to the next newline, without it; the rest of a line that is too long is dropped. */
-static enum line read_message_line(FILE *in, struct buf *line)
+/* Takes input up to the next newline, without it; the rest of a line that is too long is dropped. Returns false if
+ * there is no whole line yet. */
+static bool take_line(struct bridge *b)
 {
-    int c;
-    line->n = 0;
-    line->full = false;
-    while ((c = getc_unlocked(in)) != EOF && c != '\n')
-        buf_char(line, (char)c);
-    if (c == EOF && line->n == 0)
-        return LINE_END;
-    return line->full ? LINE_TOO_LONG : LINE_READ;
-}
-
-/* False if nobody reads any more. */
-static bool write_message(const json_t *message)
-{
-    const bool written = json_dumpf(message, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
-    return fflush(stdout) == 0 && written;
-}
-
-static bool write_error(const json_t *id, int code, const char *message, json_t *data)
-{
-    json_t *reply = json_pack("{s:s,s:{s:i,s:s}}", "jsonrpc", "2.0", "error", "code", code, "message", message);
-    if (id)
-        json_object_set(reply, "id", (json_t *)(uintptr_t)id);
-    if (data)
-        json_object_set(json_object_get(reply, "error"), "data", data);
-    const bool written = write_message(reply);
-    json_decref(reply);
-    return written;
-}
-
-/* ---- the head of a request ---- */
-
-/* Takes over the line, which may be NULL. */
-static void add_header(struct curl_slist **list, char *line)
-{
-    struct curl_slist *grown = line ? curl_slist_append(*list, line) : NULL;
-    if (grown)
-        *list = grown;
-    free(line);
-}
-
-static bool is_plain_field(const char *text)
-{
-    const size_t n = strlen(text);
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)text[i] < PLAIN_MIN || (unsigned char)text[i] > PLAIN_MAX)
-            return false;
-    return n && text[0] != ' ' && text[n - 1] != ' ' && strncmp(text, "=?base64?", strlen("=?base64?")) != 0;
-}
-
-static void add_text(struct curl_slist **list, const char *name, const char *text)
-{
-    if (is_plain_field(text)) {
-        add_header(list, mem_printf("%s: %s", name, text));
-        return;
+    while (b->at < b->end) {
+        const char c = b->chunk[b->at++];
+        if (c == '\n')
+            return true;
+        buf_char(&b->line, c);
     }
-    char *encoded = mem_zeroed(1, BASE64_LEN(strlen(text)) + 1);
-    base64_standard_encode(text, strlen(text), encoded);
-    add_header(list, mem_printf("%s: =?base64?%s?=", name, encoded));
-    free(encoded);
+    return b->closed && b->line.n;
 }
 
-/* Fields that repeat the body of messages of the current revision. */
-static void add_repeated(const json_t *message, struct curl_slist **list)
+static void read_chunk(struct bridge *b)
 {
-    const json_t *params = json_object_get(message, "params");
-    const char *revision = json_string_value(json_object_get(json_object_get(params, "_meta"), META "protocolVersion"));
+    const ssize_t n = read(STDIN_FILENO, b->chunk, sizeof b->chunk);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    b->at = 0;
+    b->end = n > 0 ? (size_t)n : 0;
+    b->closed = n <= 0;
+}
+
+/* ---- messages ---- */
+
+static void say_error(struct bridge *b, const json_t *id, int code, const char *message)
+{
+    b->broken |= !passage_write_error(id, code, message, NULL);
+}
+
+/* A free place, or that of the subscription with the ID; NULL: there is none. */
+static struct passage **subscription(struct bridge *b, const json_t *id)
+{
+    for (size_t i = 0; i < SUBSCRIPTIONS; i++)
+        if (id ? b->subscriptions[i] && passage_is(b->subscriptions[i], id) : !b->subscriptions[i])
+            return &b->subscriptions[i];
+    return NULL;
+}
+
+/* A notification that a subscription is no longer wanted; its end is the end of its connection. */
+static bool cancels(struct bridge *b, const json_t *message)
+{
     const char *method = json_string_value(json_object_get(message, "method"));
-    const char *name = json_string_value(json_object_get(params, "name"));
-    if (!revision || !method)
+    const json_t *id = json_object_get(json_object_get(message, "params"), "requestId");
+    struct passage **p = id && method && !strcmp(method, "notifications/cancelled") ? subscription(b, id) : NULL;
+    if (!p)
+        return false;
+    passage_free(*p);
+    *p = NULL;
+    return true;
+}
+
+static void pass_message(struct bridge *b, json_t *message, struct str line)
+{
+    struct passage *p = passage_new(&b->remote, b->multi, message, line);
+    struct passage **place = passage_listens(p) ? subscription(b, NULL) : &b->passage;
+    if (place) {
+        *place = p;
         return;
-    if (!name)
-        name = json_string_value(json_object_get(params, "uri"));
-    add_text(list, "MCP-Protocol-Version", revision);
-    add_text(list, "Mcp-Method", method);
-    if (name)
-        add_text(list, "Mcp-Name", name);
-}
-
-/* ---- one message ---- */
-
-static size_t bridge_on_body(char *p, size_t size, size_t count, void *arg)
-{
-    struct passage *x = arg;
-    buf_put(&x->answer, p, size * count);
-    return x->answer.full ? 0 : size * count;
-}
-
-/* A message is sent once: a call may have been carried out although its connection broke.
- * NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
-static int bridge_on_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port)
-{
-    struct passage *x = arg;
-    (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
-    return x->sent++ ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
-}
-
-static CURLcode send_message(struct bridge *b, struct str line, struct passage *x)
-{
-    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
-    char *url = mem_printf("%s/mcp", b->remote.url);
-    add_header(&headers, mem_strdup("Accept: application/json, text/event-stream"));
-    add_header(&headers, mem_strdup("Expect:"));
-    add_repeated(x->message, &headers);
-    headers = remote_authorize(&b->remote, headers);
-    curl_easy_reset(b->curl);
-    remote_prepare(&b->remote, b->curl);
-    curl_easy_setopt(b->curl, CURLOPT_URL, url);
-    curl_easy_setopt(b->curl, CURLOPT_TIMEOUT_MS, TIMEOUT_MS);
-    curl_easy_setopt(b->curl, CURLOPT_MAXAGE_CONN, REUSE_S);
-    curl_easy_setopt(b->curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(b->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)line.n);
-    curl_easy_setopt(b->curl, CURLOPT_POSTFIELDS, line.p);
-    curl_easy_setopt(b->curl, CURLOPT_PREREQFUNCTION, bridge_on_send);
-    curl_easy_setopt(b->curl, CURLOPT_PREREQDATA, x);
-    curl_easy_setopt(b->curl, CURLOPT_WRITEFUNCTION, bridge_on_body);
-    curl_easy_setopt(b->curl, CURLOPT_WRITEDATA, x);
-    const CURLcode e = curl_easy_perform(b->curl);
-    curl_easy_getinfo(b->curl, CURLINFO_RESPONSE_CODE, &x->status);
-    curl_slist_free_all(headers);
-    free(url);
-    return e;
-}
-
-static bool write_failure(const struct bridge *b, CURLcode e, const struct passage *x)
-{
-    char *why = mem_printf("%s: %s%s", b->remote.url, remote_failure(e, &b->remote),
-                           x->sent ? "; the call may have been carried out" : "");
-    complain("%s", why);
-    const bool written = !x->id || write_error(x->id, -32603, why, NULL);
-    free(why);
-    return written;
-}
-
-/* The service's own reply, or its refusal of the whole request, such as 401, as an error. */
-static bool write_service_answer(const struct passage *x)
-{
-    json_t *answer = NULL;
-    if (!x->answer.n && x->status < 300)
-        return true;
-    if (json_read(buf_view(&x->answer), &answer))
-        answer = NULL;
-    if (json_object_get(answer, "jsonrpc")) {
-        const bool written = write_message(answer);
-        json_decref(answer);
-        return written;
     }
-    json_t *error = json_object_get(answer, "error");
-    const char *message = json_string_value(json_object_get(error, "message"));
-    complain("the service responded %ld%s%s", x->status, message ? ": " : "", message ? message : "");
-    const bool written =
-        !x->id || write_error(x->id, -32603, message ? message : "the service did not respond as expected", error);
-    json_decref(answer);
-    return written;
+    say_error(b, json_object_get(message, "id"), -32603, "There are five subscriptions already.");
+    passage_free(p);
 }
 
-/* False if nobody reads any more. */
-static bool pass(struct bridge *b, struct str line)
+static void pass_line(struct bridge *b)
 {
     json_t *message;
-    if (json_read(line, &message))
-        return write_error(NULL, -32700, "The line is not JSON.", NULL);
-    struct passage x = {.message = message, .id = json_object_get(message, "id"), .answer = BUF(ANSWER_MAX)};
-    const CURLcode e = send_message(b, line, &x);
-    const bool written = e ? write_failure(b, e, &x) : write_service_answer(&x);
-    buf_done(&x.answer);
-    json_decref(message);
-    return written;
+    const struct str line = buf_view(&b->line);
+    if (b->line.full)
+        say_error(b, NULL, -32600, "The message is too long.");
+    else if (!str_trim(line).n)
+        return;
+    else if (json_read(line, &message))
+        say_error(b, NULL, -32700, "The line is not JSON.");
+    else if (cancels(b, message))
+        json_decref(message);
+    else
+        pass_message(b, message, line);
+}
+
+static void end_passage(struct bridge *b, struct passage *p, CURLcode e)
+{
+    b->broken |= !passage_ended(p, e);
+    if (p == b->passage)
+        b->passage = NULL;
+    for (size_t i = 0; i < SUBSCRIPTIONS; i++)
+        if (p == b->subscriptions[i])
+            b->subscriptions[i] = NULL;
+    passage_free(p);
+}
+
+/* ---- the bridge ---- */
+
+static void run_transfers(struct bridge *b)
+{
+    const CURLMsg *m;
+    int running, left;
+    curl_multi_perform(b->multi, &running);
+    while ((m = curl_multi_info_read(b->multi, &left)))
+        if (m->msg == CURLMSG_DONE)
+            end_passage(b, passage_of(m->easy_handle), m->data.result);
+}
+
+/* Waits for the service, and for input while no message is on its way. */
+static void wait_for_either(struct bridge *b)
+{
+    struct curl_waitfd input = {.fd = STDIN_FILENO, .events = CURL_WAIT_POLLIN};
+    const bool wanted = !b->passage && !b->closed;
+    curl_multi_poll(b->multi, &input, wanted ? 1 : 0, POLL_MS, NULL);
+    if (wanted && input.revents)
+        read_chunk(b);
 }
 
 static int run_bridge(struct bridge *b)
 {
-    struct buf line = BUF(HTTP_MAX_BODY);
-    enum line got;
-    bool written = true;
-    while (written && (got = read_message_line(stdin, &line)) != LINE_END) {
-        if (got == LINE_TOO_LONG)
-            written = write_error(NULL, -32600, "The message is too long.", NULL);
-        else if (str_trim(buf_view(&line)).n)
-            written = pass(b, buf_view(&line));
+    b->line = BUF(HTTP_MAX_BODY);
+    while (!b->broken) {
+        run_transfers(b);
+        if (!b->passage && take_line(b)) {
+            pass_line(b);
+            b->line.n = 0;
+            b->line.full = false;
+        } else if (!b->passage && b->closed) {
+            break;
+        } else {
+            wait_for_either(b);
+        }
     }
-    buf_done(&line);
-    return written ? EXIT_DONE : EXIT_FAILED;
+    passage_free(b->passage);
+    for (size_t i = 0; i < SUBSCRIPTIONS; i++)
+        passage_free(b->subscriptions[i]);
+    buf_done(&b->line);
+    return b->broken ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* ---- the command ---- */
@@ -238,22 +181,25 @@ static int mcp_run(const struct command *self, const void *given, struct argumen
 {
     (void)self, (void)operands;
     const struct mcp_options *o = given;
-    struct bridge b = {.curl = NULL};
     if (o->url)
         setenv(REMOTE_URL_VARIABLE, o->url, 1);
-    int status = remote_open(o->profile, o->ca_file, &b.remote);
+    struct remote remote;
+    int status = remote_open(o->profile, o->ca_file, &remote);
     if (status)
         return status;
-    if (!b.remote.key) {
-        complain("there is no key for %s: set " REMOTE_KEY_VARIABLE ", or use portero login", b.remote.url);
+    struct bridge *b = mem_new(struct bridge);
+    b->remote = remote;
+    if (!b->remote.key) {
+        complain("there is no key for %s: set " REMOTE_KEY_VARIABLE ", or use portero login", b->remote.url);
         status = EXIT_NO_KEY;
-    } else if ((b.curl = curl_easy_init())) {
-        status = run_bridge(&b);
+    } else if ((b->multi = curl_multi_init())) {
+        status = run_bridge(b);
     } else {
         status = EXIT_FAILED;
     }
-    curl_easy_cleanup(b.curl);
-    remote_done(&b.remote);
+    curl_multi_cleanup(b->multi);
+    remote_done(&b->remote);
+    free(b);
     return status;
 }
 

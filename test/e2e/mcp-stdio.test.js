@@ -13,7 +13,7 @@ import { StdioClientTransport as CurrentTransport } from '@modelcontextprotocol/
 import { ok } from './lib/client.js';
 import { binary, cleanEnvironment, portero } from './lib/daemon.js';
 import { REVISION } from './lib/mcp.js';
-import { agent, resident, useWorld } from './lib/world.js';
+import { agent, eventually, resident, useWorld, world } from './lib/world.js';
 
 const WHO = { name: 'portero-e2e', version: '1' };
 const request = (id, method, params = {}) => ({ jsonrpc: '2.0', id, method, params });
@@ -67,6 +67,82 @@ describe('portero mcp', () => {
             }
         });
     }
+
+    describe('with a subscription', () => {
+        const ALL = ['portero://account', 'portero://grants/active', 'portero://activity/latest'];
+        const connected = async (env = environment, args = arguments_) => {
+            const { client, Transport } = clients[`revision ${REVISION}`]();
+            await client.connect(new Transport({ command: binary, args, env: cleanEnvironment(env) }));
+            const seen = [];
+            client.setNotificationHandler('notifications/resources/updated', ({ params }) => { seen.push(params.uri); });
+            return { client, seen };
+        };
+        const made = (client, label) => client.callTool({ name: 'createUnlock', arguments: { type: 'timer', label, expires_in_minutes: 5 } });
+
+        it('announces changes while tools are called, and no more once it is cancelled', async () => {
+            const { client, seen } = await connected();
+            try {
+                const first = await client.listen({ resourceSubscriptions: [ALL[1]] });
+                const second = await client.listen({ resourceSubscriptions: [ALL[0]] });
+                assert.deepEqual([first.honoredFilter, second.honoredFilter], [{ resourceSubscriptions: [ALL[1]] }, { resourceSubscriptions: [ALL[0]] }]);
+                await made(client, 'first');
+                await eventually(() => seen.includes(ALL[0]) && seen.includes(ALL[1]), 'both resources');
+                await first.close();
+                assert.equal(await first.closed, 'local');
+                seen.length = 0;
+                await made(client, 'second');
+                await eventually(() => seen.includes(ALL[0]), 'the other subscription');
+                assert.ok(!seen.includes(ALL[1]));
+            } finally {
+                await client.close();
+            }
+        });
+
+        it('tells what ends one: a stop of the service, or its death', async () => {
+            for (const [signal, how] of [['SIGTERM', 'graceful'], ['SIGKILL', 'remote']]) {
+                const own = await world();
+                try {
+                    const someone = await resident(own.client);
+                    const { key } = await agent(someone, ['account:read', 'access:read']);
+                    const { client } = await connected({ ...environment, PORTERO_URL: own.daemon.https, PORTERO_KEY: key }, ['mcp', '--ca-file', join(own.daemon.data, 'tls.crt')]);
+                    const subscription = await client.listen({ resourceSubscriptions: ALL });
+                    own.daemon.process.kill(signal);
+                    assert.equal(await subscription.closed, how);
+                    await own.daemon.exited();
+                    await client.close();
+                } finally {
+                    await own.close();
+                }
+            }
+        });
+
+        /** The program with these messages: what it wrote when there are so many lines, and how it ended with its input. */
+        const spoken = async (count, ...messages) => {
+            const child = spawn(binary, arguments_, { env: cleanEnvironment(environment), stdio: ['pipe', 'pipe', 'inherit'] });
+            let text = '';
+            child.stdout.setEncoding('utf8').on('data', (chunk) => { text += chunk; });
+            const written = () => text.split('\n').slice(0, -1).map((line) => JSON.parse(line));
+            child.stdin.write(lines(...messages));
+            await eventually(() => written().length === count, `${count} messages`);
+            child.stdin.end();
+            assert.deepEqual(await once(child, 'exit'), [0, null]);
+            return written();
+        };
+
+        it('has five at most, and ends with its input', async () => {
+            const _meta = { 'io.modelcontextprotocol/protocolVersion': REVISION, 'io.modelcontextprotocol/clientCapabilities': {} };
+            const asked = [1, 2, 3, 4, 5, 6].map((id) => request(id, 'subscriptions/listen', { _meta, notifications: { resourceSubscriptions: ALL } }));
+            const written = await spoken(6, ...asked);
+            const acknowledged = written.filter(({ method }) => method === 'notifications/subscriptions/acknowledged');
+            assert.deepEqual(acknowledged.map(({ params }) => params._meta['io.modelcontextprotocol/subscriptionId']).sort(), [1, 2, 3, 4, 5]);
+            assert.deepEqual(written.filter(({ error }) => error).map(({ id, error }) => [id, error.code]), [[6, -32603]]);
+        });
+
+        it('passes on why there is none', async () => {
+            const [{ id, error }] = await spoken(1, request(1, 'subscriptions/listen', { notifications: {} }));
+            assert.deepEqual([id, error.code], [1, -32601]);
+        });
+    });
 
     it('answers each message in its turn, a line each, and nothing to a notification', () => {
         const { status, replies } = talk(lines(request(1, 'ping'), { jsonrpc: '2.0', method: 'notifications/initialized' }, '', '   ', request('b', 'nothing'), request(3, 'ping')));
