@@ -3,6 +3,7 @@ import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
+import { browser, signInBrowser } from './lib/site.js';
 import { advance, agent, challenge, DAY, freshEmail, ID, signIn, useWorld } from './lib/world.js';
 
 const CURRENT = ['account:read', 'access:read', 'access:write', 'logs:read'];
@@ -100,6 +101,25 @@ describe('keys of an account of the earlier revision', () => {
             const owner = await earlier();
             const again = await signIn(w.client, owner.email);
             assert.match(again.key, /^svc_web_/);
+        });
+
+        it('are answered once to a code, also when it is sent several times at once', async () => {
+            const owner = await earlier();
+            const code = { email: owner.email, ...await challenge(w.client, owner.email) };
+            const answers = await Promise.all(Array.from({ length: 6 }, () => w.client.post('/v1/auth/verify', code, { check: false })));
+            assert.equal(answers.filter((answer) => answer.status === 200).length, 1);
+            for (const answer of answers.filter((one) => one.status !== 200)) refused(answer, 400, 'WEBSITE_SIGN_IN_REQUIRED');
+            refused(await w.client.post('/v1/auth/verify', { ...code, purpose: 'web' }), 401, 'INVALID_OTP');
+            assert.equal((await list(owner)).length, 2);
+        });
+
+        it('are not for browsers: the website signs in as ever', async () => {
+            const owner = await earlier();
+            const code = { email: owner.email, ...await challenge(w.client, owner.email) };
+            refused(await browser(w.client).post('/v1/auth/verify', code), 400, 'WEBSITE_SIGN_IN_REQUIRED');
+            const { site } = await signInBrowser(w.client, { email: owner.email });
+            assert.equal(ok(await site.get('/v1/account')).subscription.type, 'none');
+            refused(await site.post('/v1/auth/keys', { scopes: ['webhooks:write'] }), 400, 'INVALID_KEY_OPTIONS');
         });
 
         it('are five at most, also when more are asked for at once; the sixth code is not used', async () => {

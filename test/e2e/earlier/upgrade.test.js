@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Client, idempotencyKey, ok } from '../lib/client.js';
 import { Daemon, binary, engine, portero, root, temporaryDirectory } from '../lib/daemon.js';
 import { createDatabase, sql } from '../lib/store.js';
-import { eventually, grant, resident } from '../lib/world.js';
+import { challenge, eventually, grant, resident, signIn } from '../lib/world.js';
 
 const EARLIER = join(root, 'build/earlier/portero');
 const CLIENTS = 6;
@@ -171,6 +171,20 @@ describe('an upgrade', () => {
         await load.check();
     });
 
+    /** Keys that only this program makes: of an account of the earlier revision, an owner's and one of its own scope. */
+    async function makeKeys(one) {
+        const client = load.clients.get(one);
+        const session = await signIn(client);
+        const done = portero(['admin', 'account', 'compat', session.email, '--revision', 'earlier', '--config', one.configPath, '--data', one.data]);
+        assert.equal(done.status, 0, done.stderr);
+        const { apiKey } = ok(await client.post('/v1/auth/verify', { email: session.email, ...await challenge(client, session.email) }, { check: false }));
+        const scopes = ['account:read', 'webhooks:write'];
+        const robot = ok(await session.client.request('POST', '/v1/auth/keys', { json: { scopes }, check: false }), 201);
+        return { session, owner: client.as(apiKey), robot: client.as(robot.api_key) };
+    }
+    const scopesOf = async (client) => ok(await client.request('GET', '/v1/account', { check: false })).capabilities.scopes;
+    const CURRENT = ['account:read', 'access:read', 'access:write', 'logs:read', 'setup:write', 'billing:write', 'buildings:write'];
+
     it('of the only node, and back, loses nothing', { skip: engine !== 'sqlite' }, async () => {
         const only = node('only');
         await only.start();
@@ -180,9 +194,15 @@ describe('an upgrade', () => {
         await load.more();
         await replace(only, binary);
         assert.ok(version(only) > before, `both programs have schema ${before}: set REVISION to an earlier commit`);
+        const keys = await makeKeys(only);
         await replace(only, EARLIER);
+        assert.deepEqual(await scopesOf(keys.owner), CURRENT);
+        assert.deepEqual(await scopesOf(keys.robot), ['account:read']);
+        assert.equal(ok(await keys.session.client.request('GET', '/v1/auth/keys', { check: false })).data.length, 3);
         await replace(only, EARLIER, 'crash');
         await replace(only, binary);
+        assert.deepEqual(await scopesOf(keys.owner), [...CURRENT, 'webhooks:write', 'owner']);
+        assert.deepEqual(await scopesOf(keys.robot), ['account:read', 'webhooks:write']);
         await load.end();
         await load.check();
     });
