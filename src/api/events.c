@@ -69,7 +69,7 @@ enum err events_reader(struct request *q, uint32_t scopes, struct hub_reader **r
     if (e == ERR_RATE_LIMIT_EXCEEDED) {
         q->tx.retry_after_s = HTTP_STREAM_BEAT_MS / 1000;
         q->building_id = (struct id){0}; /* as in every answer that refuses before a building is selected */
-        return tx_fail(&q->tx, e, "The key has five streams open.");
+        return tx_fail(&q->tx, e, "The key has 25 streams open.");
     }
     if (e)
         return e;
@@ -120,7 +120,7 @@ static const char description[] =
     "stream begins with the next event. An event `reset` instead says that events were missed and cannot be sent any "
     "more (events are kept for 24 hours; at most 200 are sent again): read the data again. A comment comes every 15 "
     "seconds. The stream ends when the key may no longer read the building, when the service stops, and when the "
-    "client does not read; connect again with the last `id`. A key has at most five streams.";
+    "client does not read; connect again with the last `id`. A key has at most 25 streams.";
 #undef V
 
 static const struct route rows[] = {

@@ -10,7 +10,7 @@
 #include "http/stream.h"
 #include "store/store.h"
 
-#define HUB_STREAMS_A_KEY 5
+#define HUB_STREAMS_A_KEY 25  /* one for each building of an account, and five more */
 #define HUB_TAG_MAX       128 /* bytes */
 #define HUB_CATCH_UP      200 /* events that a reader may have missed; with more, it must begin again */
 

@@ -455,8 +455,9 @@ static void list_verbs(const struct command *self, FILE *out)
     for (size_t i = 0; i < VERB_COUNT; i++) {
         const struct command *c = &verbs[i].command;
         char left[40];
-        snprintf(left, sizeof left, "%s %s", c->name + sizeof "admin", c->operands ? c->operands : "");
-        fprintf(out, "  %-22s %s\n", left, c->summary);
+        snprintf(left, sizeof left, "%s%s%s", c->name + sizeof "admin", c->operands ? " " : "",
+                 c->operands ? c->operands : "");
+        options_help_row(out, left, 22, c->summary);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cli/complain.h"
 
+#define HELP_WIDTH     14
 #define HELP_WORDS_MAX 4 /* `help admin key create` */
 
 int command_run(const struct command *c, const void *before, int argc, char **argv)
@@ -39,16 +40,15 @@ static void list_kind(const struct command_source *commands, bool operations)
     const struct command *c;
     for (size_t i = 0; (c = commands->at(i)); i++)
         if (commands->is_operation(c) == operations)
-            printf("  %-14s %s\n", c->name, c->summary);
+            options_help_row(stdout, c->name, HELP_WIDTH, c->summary);
 }
 
 static void list(const struct command_source *commands)
 {
     printf("Usage: portero COMMAND [OPTION]…\n\n" COMMAND_SENTENCE "\n\nCommands:\n");
     list_kind(commands, false);
-    printf("  %-14s Show the help of a command: `help serve`, `help admin key create`\n\n"
-           "Commands of residents and agents, for a service at any address, after `portero login`:\n",
-           "help");
+    options_help_row(stdout, "help", HELP_WIDTH, "Show the help of a command: `help serve`, `help admin key create`");
+    printf("\nCommands of residents and agents, after `portero login`, for any address:\n");
     list_kind(commands, true);
     printf("\n`portero --version` prints the version.\n");
 }

@@ -23,7 +23,7 @@ static void put_curl_option(FILE *out, const char *option, const char *value)
 void curl_line_print(const struct remote *r, const struct remote_call *call, FILE *out)
 {
     struct curl_slist *headers = remote_headers(call);
-    fprintf(out, "curl --silent --show-error --request %s", call->method);
+    fprintf(out, "curl --silent --show-error --globoff --request %s", call->method);
     if (r->ca_file)
         put_curl_option(out, "--cacert", r->ca_file);
     fputs(" --header \"Authorization: Bearer $" REMOTE_KEY_VARIABLE "\"", out);

@@ -3,7 +3,7 @@
 #pragma once
 #include "cli/remote.h"
 
-#define EVENT_SOURCES_MAX 5 /* streams that a key may have open */
+#define EVENT_SOURCES_MAX 20 /* buildings of an account; a key may have more streams */
 
 struct event {
     const char *id, *type, *data; /* `data` is JSON; type "reset": events were missed that cannot be sent any more */

@@ -172,7 +172,7 @@ static int choose_buildings(struct listen *l)
         if (l->options->building && strcmp(l->options->building, all[i].id.text) != 0)
             continue;
         if (l->count == EVENT_SOURCES_MAX) {
-            complain("listen: a key has at most %d streams; choose a building with --building", EVENT_SOURCES_MAX);
+            complain("listen: the account has more than %d buildings; choose one with --building", EVENT_SOURCES_MAX);
             return EXIT_USAGE;
         }
         snprintf(l->paths[l->count], sizeof *l->paths, "/v1/buildings/%.*s/events", STR_ARG(id_str(&all[i].id)));

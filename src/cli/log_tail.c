@@ -189,8 +189,10 @@ static int tail_follow(struct tail *t)
 static int tail_run(const struct command *self, const void *given, struct arguments operands)
 {
     static struct tail tail;
-    (void)self, (void)operands;
+    (void)operands;
     tail.options = given;
+    if (!operation_is_header(self->name, "building", tail.options->building))
+        return EXIT_USAGE;
     int status = remote_open(tail.options->profile, tail.options->ca_file, &tail.remote);
     if (!status)
         status = tail_follow(&tail);

@@ -11,8 +11,10 @@
 #include "cli/profile.h"
 #include "cli/remote.h"
 #include "cli/remote_certificate.h"
+#include "domain/principal.h"
 
 #define DEFAULT_SCOPES   "account:read,access:read,access:write,logs:read"
+#define SCOPES_MAX_LEN   512
 #define LINE_MAX_LEN     512
 #define KEY_NAME_MAX_LEN 64
 
@@ -29,8 +31,10 @@ static struct str login_ask(struct arena *a, const char *question)
     char line[LINE_MAX_LEN];
     fprintf(stderr, "%s", question);
     fflush(stderr);
-    if (!fgets(line, sizeof line, stdin))
+    if (!fgets(line, sizeof line, stdin)) {
+        fputc('\n', stderr); /* an error gets a line of its own */
         return STR_NONE;
+    }
     line[strcspn(line, "\r\n")] = '\0';
     const struct str typed = arena_str(a, str_trim(str_z(line)));
     crypto_wipe(line, sizeof line);
@@ -43,7 +47,7 @@ struct login {
     const struct login_options *given;
     struct remote remote;
     struct arena arena;
-    struct str email, certificate;
+    struct str email, certificate, scopes;
 };
 
 /* Sends a body made by json_pack, which this frees, and reads the answer. Returns the exit status. */
@@ -85,7 +89,8 @@ static int login_sign_in(struct login *l)
     int status = exchange(l, "POST", "/v1/auth/otp", json_pack("{s:s}", "email", l->email.p), &sent);
     if (status)
         return status;
-    const struct str code = login_ask(&l->arena, "The six digits from the e-mail: ");
+    const struct str question = arena_printf(&l->arena, "The six digits from the e-mail to %s: ", l->email.p);
+    const struct str code = login_ask(&l->arena, question.p);
     if (!code.n) {
         complain("no code was typed");
         status = EXIT_FAILED;
@@ -112,17 +117,55 @@ static json_t *scope_words(const char *text)
     return words;
 }
 
-static struct str choose_scopes(struct login *l)
+/* Scopes that a key for programs can have. */
+static const struct {
+    const char *text;
+    enum scope_issue issued;
+} scopes[] = {
+#define S(symbol, text, issued) {text, SCOPE_ISSUED_##issued},
+#include "tbl/scopes.def"
+#undef S
+};
+
+static bool is_scope(struct str word)
 {
-    if (l->given->scopes)
-        return str_z(l->given->scopes);
-    if (!isatty(STDIN_FILENO))
-        return STR(DEFAULT_SCOPES);
-    fputs("Scopes of the key: account:read, access:read, access:write, logs:read, setup:write, billing:write, "
-          "buildings:write\n",
-          stderr);
-    const struct str typed = login_ask(&l->arena, "Separated by commas [" DEFAULT_SCOPES "]: ");
-    return typed.n ? typed : STR(DEFAULT_SCOPES);
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+        if (scopes[i].issued == SCOPE_ISSUED_ALWAYS && str_eq(word, str_z(scopes[i].text)))
+            return true;
+    return false;
+}
+
+static struct str all_scopes(struct arena *a)
+{
+    struct buf list = BUF(SCOPES_MAX_LEN);
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+        if (scopes[i].issued == SCOPE_ISSUED_ALWAYS)
+            buf_printf(&list, "%s%s", list.n ? ", " : "", scopes[i].text);
+    const struct str text = arena_str(a, buf_view(&list));
+    buf_done(&list);
+    return text;
+}
+
+/* The scopes are chosen before a code is sent, so that a wrong one costs none. */
+static int choose_scopes(struct login *l)
+{
+    struct str rest, word;
+    const struct str all = all_scopes(&l->arena);
+    l->scopes = l->given->scopes ? str_z(l->given->scopes) : STR_NONE;
+    if (!l->scopes.p && isatty(STDIN_FILENO)) {
+        fprintf(stderr, "Scopes of the key: %s\n", all.p);
+        l->scopes = login_ask(&l->arena, "Separated by commas [" DEFAULT_SCOPES "]: ");
+    }
+    if (!l->scopes.n && !l->given->scopes)
+        l->scopes = STR(DEFAULT_SCOPES);
+    for (rest = l->scopes; rest.p;) {
+        word = str_trim(str_cut(rest, ',', &rest));
+        if (!is_scope(word)) {
+            complain("login: \"%.*s\" is not a scope of a key: %s", STR_ARG(word), all.p);
+            return EXIT_USAGE;
+        }
+    }
+    return EXIT_DONE;
 }
 
 /* Makes the agent's key with the session, which ends then. */
@@ -130,12 +173,11 @@ static int make_key(struct login *l, json_t **ret)
 {
     char host[KEY_NAME_MAX_LEN] = "", *name;
     json_t *ended = NULL;
-    const struct str scopes = choose_scopes(l);
     (void)gethostname(host, sizeof host - 1);
     name = mem_printf("portero on %s", host);
     int status = exchange(l, "POST", "/v1/auth/keys",
-                          json_pack("{s:s,s:o,s:I}", "name", name, "scopes", scope_words(scopes.p), "expires_in_days",
-                                    (json_int_t)l->given->days),
+                          json_pack("{s:s,s:o,s:I}", "name", name, "scopes", scope_words(l->scopes.p),
+                                    "expires_in_days", (json_int_t)l->given->days),
                           ret);
     free(name);
     /* The session ends, whether or not there is a key: the session's key is kept nowhere. */
@@ -182,18 +224,26 @@ static int keep_login(struct login *l, const json_t *made)
     return e ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int login(struct login *l)
+static int choose_email(struct login *l, const struct profile *earlier)
+{
+    const char *known = l->given->email ? l->given->email : earlier->email;
+    l->email = known ? arena_str(&l->arena, str_z(known)) : login_ask(&l->arena, "E-mail address: ");
+    if (l->email.n)
+        return EXIT_DONE;
+    complain("login: no e-mail address was given");
+    return EXIT_USAGE;
+}
+
+static int login(struct login *l, const struct profile *earlier)
 {
     json_t *made = NULL;
-    int status = remote_trust(&l->remote, l->given->ca_file, &l->arena, &l->certificate);
-    if (status)
-        return status;
-    l->email = l->given->email ? str_z(l->given->email) : login_ask(&l->arena, "E-mail address: ");
-    if (!l->email.n) {
-        complain("no e-mail address was given");
-        return EXIT_USAGE;
-    }
-    status = login_sign_in(l);
+    int status = remote_trust(&l->remote, l->given->ca_file, earlier->ca_file, &l->arena, &l->certificate);
+    if (!status)
+        status = choose_email(l, earlier);
+    if (!status)
+        status = choose_scopes(l);
+    if (!status)
+        status = login_sign_in(l);
     if (!status)
         status = make_key(l, &made);
     if (!status)
@@ -202,35 +252,59 @@ static int login(struct login *l)
     return status;
 }
 
+static char *without_end_slashes(const char *url)
+{
+    size_t n = strlen(url);
+    while (n > 1 && url[n - 1] == '/')
+        n--;
+    return mem_strndup(url, n);
+}
+
+/* The address, and what an earlier login of this name told, if it was for this address: so `portero login` alone
+ * renews it. */
+static void choose_address(struct login *l, struct profile *earlier)
+{
+    const char *variable = getenv(REMOTE_URL_VARIABLE);
+    const char *given = l->given->url ? l->given->url : variable && *variable ? variable : NULL;
+    char *why = NULL;
+    if (profile_load(l->given->profile, earlier, &why))
+        *earlier = (struct profile){0};
+    free(why);
+    l->remote.url = without_end_slashes(given ? given : earlier->url ? earlier->url : REMOTE_DEFAULT_URL);
+    if (earlier->url && strcmp(earlier->url, l->remote.url) != 0) {
+        profile_done(earlier);
+        *earlier = (struct profile){0};
+    }
+}
+
 static int login_run(const struct command *self, const void *given, struct arguments operands)
 {
     const struct login_options *o = given;
-    const char *from_environment = getenv(REMOTE_URL_VARIABLE);
     struct login l = {.given = o};
+    struct profile earlier = {0};
     (void)operands;
-    const char *url = o->url ? o->url : from_environment && *from_environment ? from_environment : REMOTE_DEFAULT_URL;
     if (!profile_is_name(o->profile)) {
         complain("%s: --profile must be 1 to 32 letters, digits, - and _", self->name);
         return EXIT_USAGE;
     }
-    if (!remote_is_url(url) || curl_global_init(CURL_GLOBAL_DEFAULT))
-        return EXIT_USAGE;
-    size_t n = strlen(url);
-    while (n > 1 && url[n - 1] == '/')
-        n--;
-    l.remote.url = mem_strndup(url, n);
+    choose_address(&l, &earlier);
     arena_init(&l.arena, NULL, 0);
-    const int status = login(&l);
+    int status = EXIT_USAGE;
+    if (remote_is_url(l.remote.url) && !curl_global_init(CURL_GLOBAL_DEFAULT))
+        status = login(&l, &earlier);
     arena_done(&l.arena);
     remote_done(&l.remote);
+    profile_done(&earlier);
     return status;
 }
 
 static const struct login_options login_defaults = {.profile = "default", .days = 30};
 
 static const struct option_row login_rows[] = {
-    OPTION_TEXT(struct login_options, url, "url", "URL", "address of the service [" REMOTE_DEFAULT_URL "]"),
-    OPTION_TEXT(struct login_options, email, "email", "ADDRESS", "e-mail address of the account [asked for]"),
+    OPTION_TEXT(struct login_options, url, "url", "URL",
+                "address of the service [that of the login, or " REMOTE_DEFAULT_URL "]"),
+    OPTION_TEXT(struct login_options, email, "email", "ADDRESS",
+                "e-mail address of the account [that of the login, or asked for]"),
     OPTION_TEXT(struct login_options, scopes, "scopes", "A,B", "scopes of the key [" DEFAULT_SCOPES "]"),
     OPTION_NUMBER(struct login_options, days, "days", "N", 1, 90, "days until the key expires [30]"),
     OPTION_TEXT(struct login_options, profile, "profile", "NAME", "name of this login, to have several [default]"),

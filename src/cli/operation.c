@@ -272,8 +272,9 @@ static void list_noun(const struct command *self, FILE *out)
     for (size_t i = 0; i < n->verb_count; i++) {
         const struct command *c = n->verbs[i];
         char left[80];
-        snprintf(left, sizeof left, "%s %s", c->name + strlen(n->name) + 1, c->operands ? c->operands : "");
-        fprintf(out, "  %-28s %s\n", left, c->summary);
+        snprintf(left, sizeof left, "%s%s%s", c->name + strlen(n->name) + 1, c->operands ? " " : "",
+                 c->operands ? c->operands : "");
+        options_help_row(out, left, 28, c->summary);
     }
 }
 

@@ -19,13 +19,23 @@ static const char *text_in(const json_t *object, const char *name)
     return json_string_value(json_object_get(object, name));
 }
 
+/* The service does not know how its key came here. */
+static const char *next_step(const char *code, const char *told)
+{
+    const char *key = getenv(REMOTE_KEY_VARIABLE);
+    if (!code || strcmp(code, "INVALID_KEY") != 0)
+        return told;
+    return key && *key ? "Set " REMOTE_KEY_VARIABLE " to a key that is valid." : "Log in again: `portero login`.";
+}
+
 int operation_print_error(const struct remote_answer *answer, bool json)
 {
     json_t *envelope = NULL;
     const bool read = !json_read(answer->body, &envelope);
     const json_t *error = read ? json_object_get(envelope, "error") : NULL;
     const char *message = text_in(error, "message"), *code = text_in(error, "code"),
-               *next = text_in(error, "next_action"), *request = read ? text_in(envelope, "requestId") : NULL;
+               *next = next_step(code, text_in(error, "next_action")),
+               *request = read ? text_in(envelope, "requestId") : NULL;
     if (message)
         complain("%s (%s)", message, code ? code : "no code");
     else
@@ -53,7 +63,7 @@ static int print_json(struct str body, bool json)
     if (json)
         printf("%.*s\n", STR_ARG(body));
     else
-        print_text_without(value, hidden, stdout);
+        print_text_without(value, hidden, print_columns(stdout), stdout);
     if (!json && json_is_true(json_object_get(json_object_get(value, "pagination"), "has_more")))
         fputs("There are more: --all reads all pages.\n", stderr);
     json_decref(value);
@@ -103,7 +113,7 @@ void operation_print_rows(struct operation_rows *rows, const json_t *page)
     size_t i;
     if (!rows->json && json_array_size(page)) {
         json_t *answer = json_pack("{s:O}", "data", page);
-        print_text_without(answer, hidden, stdout);
+        print_text_without(answer, hidden, print_columns(stdout), stdout);
         json_decref(answer);
     }
     if (rows->json && !rows->begun)

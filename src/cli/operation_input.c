@@ -199,7 +199,17 @@ int operation_input_read(const struct operation *o, const struct operation_optio
     return EXIT_DONE;
 }
 
-/* ---- the path ---- */
+/* ---- headers and the path ---- */
+
+bool operation_is_header(const char *command, const char *option, const char *text)
+{
+    bool valid = !text || *text;
+    for (const char *p = text; valid && p && *p; p++)
+        valid = (unsigned char)*p >= ' ' && *p != 0x7f;
+    if (!valid)
+        complain("%s: --%s must not be empty or have control characters", command, option);
+    return valid;
+}
 
 void operation_put_escaped(const char *text, struct buf *out)
 {

@@ -12,6 +12,9 @@ struct operation_input {
  * after writing the error. */
 int operation_input_read(const struct operation *o, const struct operation_options *given, struct arena *a,
                          struct operation_input *ret);
+/* Whether the text, or NULL, can be the value of a header: another one would be left out of the request, and an empty
+ * building would mean another building. Else writes the error. */
+bool operation_is_header(const char *command, const char *option, const char *text);
 /* Appends "?name=value&…", or nothing. */
 void operation_put_query(const json_t *query, struct buf *out);
 /* Appends the text percent-encoded. */

@@ -27,6 +27,15 @@ struct run {
 
 /* ---- the path ---- */
 
+/* Whether the argument is a part of a path: an empty one, "." or ".." would name another resource. */
+static bool is_argument(const struct run *r, const char *given)
+{
+    const bool valid = *given && strcmp(given, ".") != 0 && strcmp(given, "..") != 0;
+    if (!valid)
+        complain("%s: \"%s\" is not a valid argument", r->o->command.name, given);
+    return valid;
+}
+
 static int put_path_building(struct run *r, const char *given, struct buf *path)
 {
     struct id found;
@@ -52,7 +61,9 @@ static int put_path(struct run *r, struct buf *path)
         parameter = str_cut(rest, '}', &rest);
         const char *given = next < r->operands.count ? r->operands.words[next] : NULL;
         next++;
-        if (str_eq(parameter, STR("buildingId")))
+        if (given && !is_argument(r, given))
+            status = EXIT_USAGE;
+        else if (str_eq(parameter, STR("buildingId")))
             status = put_path_building(r, given, path);
         else
             operation_put_escaped(given, path);
@@ -108,10 +119,20 @@ static const char *quoted_version(const struct route *route, const char *version
     return route->match == MATCH_GRANT && bare ? arena_printf(a, "\"%s\"", version).p : version;
 }
 
+static bool are_headers(const struct run *r)
+{
+    const char *command = r->o->command.name;
+    return operation_is_header(command, "building", r->given->building) &&
+           operation_is_header(command, "idempotency-key", r->given->idempotency_key) &&
+           operation_is_header(command, "if-match", r->given->if_match);
+}
+
 static int make_headers(struct run *r)
 {
     const struct route *route = r->o->route;
     const struct operation_options *given = r->given;
+    if (!are_headers(r))
+        return EXIT_USAGE;
     r->call.building = given->building;
     if (route->idempotency)
         r->call.idempotency_key = given->idempotency_key ? given->idempotency_key : new_idempotency_key(&r->arena);

@@ -9,9 +9,11 @@
 
 #include "cli/complain.h"
 
-#define MAX_OPTIONS 64
-#define OPTION_BASE 256 /* getopt_long's value for the first row; above all characters */
-#define OPTION_HELP 'h'
+#define MAX_OPTIONS  64
+#define OPTION_BASE  256 /* getopt_long's value for the first row; above all characters */
+#define OPTION_HELP  'h'
+#define HELP_WIDTH   22
+#define HELP_COLUMNS 80 /* of a terminal */
 
 static bool complain_usage(const struct command *c, const char *what, const char *word)
 {
@@ -116,6 +118,37 @@ enum options_result options_parse(const struct command *c, int argc, char **argv
     return check_operands(c, *ret_operands) && check_required(c, ret_options) ? OPTIONS_READ : OPTIONS_WRONG;
 }
 
+/* Terminal columns of UTF-8 text whose characters take one each. */
+static int shown(const char *text, int n)
+{
+    int columns = 0;
+    for (int i = 0; i < n; i++)
+        columns += (text[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+void options_help_row(FILE *out, const char *left, int width, const char *doc)
+{
+    const int indent = width + 3;
+    int at = indent - 1;
+    fprintf(out, "  %-*s", width, left);
+    if (shown(left, (int)strlen(left)) > width)
+        at = HELP_COLUMNS; /* the text begins on the next line */
+    for (const char *word = doc; *word;) {
+        const int n = (int)strcspn(word, " ");
+        const bool fits = at + 1 + shown(word, n) <= HELP_COLUMNS;
+        if (fits) {
+            fprintf(out, " %.*s", n, word);
+            at += 1 + shown(word, n);
+        } else {
+            fprintf(out, "\n%*s%.*s", indent, "", n, word);
+            at = indent + shown(word, n);
+        }
+        word += n + (word[n] == ' ');
+    }
+    fputc('\n', out);
+}
+
 void options_help(const struct command *c, FILE *out)
 {
     fprintf(out, "Usage: portero %s", c->name);
@@ -128,9 +161,9 @@ void options_help(const struct command *c, FILE *out)
         const struct option_row *row = &c->options[i];
         char left[64];
         snprintf(left, sizeof left, "--%s%s%s", row->name, row->value ? " " : "", row->value ? row->value : "");
-        fprintf(out, "  %-22s %s\n", left, row->doc);
+        options_help_row(out, left, HELP_WIDTH, row->doc);
     }
-    fprintf(out, "  %-22s show this help\n", "-h, --help");
+    options_help_row(out, "-h, --help", HELP_WIDTH, "show this help");
     if (c->more)
         c->more(c, out);
 }

@@ -80,3 +80,5 @@ enum options_result options_parse(const struct command *c, int argc, char **argv
 
 /* Prints the usage line, the summary and the options. */
 void options_help(const struct command *c, FILE *out);
+/* Prints a line of a help: `left` in `width` columns, and the text, which goes on below itself. */
+void options_help_row(FILE *out, const char *left, int width, const char *doc);

@@ -2,12 +2,16 @@
 
 #include <glib.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/str.h"
 
-#define CELL_MAX    4096
-#define COLUMNS_MAX 24
+#define CELL_MAX     4096
+#define COLUMNS_MAX  24
+#define NAME_MAX_LEN 256
+#define DEPTH_MAX    3 /* deeper objects print as JSON */
 
 static void put_cell(const json_t *value, struct buf *out)
 {
@@ -17,7 +21,7 @@ static void put_cell(const json_t *value, struct buf *out)
         buf_i64(out, json_integer_value(value));
     } else if (json_is_boolean(value)) {
         buf_printf(out, "%s", json_is_true(value) ? "yes" : "no");
-    } else if (json_is_array(value)) {
+    } else if (json_array_size(value)) {
         for (size_t i = 0; i < json_array_size(value); i++) {
             if (i)
                 buf_char(out, ',');
@@ -59,7 +63,7 @@ static int print_cell(const json_t *value, int width, FILE *out)
 struct table {
     const json_t *rows;
     const char *columns[COLUMNS_MAX];
-    int widths[COLUMNS_MAX]; /* 0 for the last column, which is not padded */
+    int widths[COLUMNS_MAX];
     size_t count;
 };
 
@@ -89,7 +93,7 @@ static void measure_columns(struct table *t, const char *const *hidden)
                 print_add_column(t, name);
         }
     }
-    for (size_t i = 0; i + 1 < t->count; i++) {
+    for (size_t i = 0; i < t->count; i++) {
         t->widths[i] = (int)strlen(t->columns[i]);
         json_array_foreach (t->rows, r, row) {
             t->widths[i] = MAX(t->widths[i], print_cell(json_object_get(row, t->columns[i]), 0, NULL));
@@ -97,22 +101,63 @@ static void measure_columns(struct table *t, const char *const *hidden)
     }
 }
 
-static void print_table(const json_t *rows, const char *const *hidden, const char *indent, FILE *out)
+static int table_width(const struct table *t, const char *indent)
 {
-    struct table t = {.rows = rows};
+    int width = (int)strlen(indent) + 2 * ((int)t->count - 1);
+    for (size_t i = 0; i < t->count; i++)
+        width += t->widths[i];
+    return width;
+}
+
+/* The last column is not padded. */
+static int padding(const struct table *t, size_t column)
+{
+    return column + 1 < t->count ? t->widths[column] : 0;
+}
+
+static void print_lines(const struct table *t, const char *indent, FILE *out)
+{
+    for (size_t i = 0; i < t->count; i++)
+        fprintf(out, "%s%-*s", i ? "  " : indent, padding(t, i), t->columns[i]);
+    fputc('\n', out);
     json_t *row;
     size_t r;
-    measure_columns(&t, hidden);
-    for (size_t i = 0; i < t.count; i++)
-        fprintf(out, "%s%-*s", i ? "  " : indent, t.widths[i], t.columns[i]);
-    fputc('\n', out);
-    json_array_foreach (rows, r, row) {
-        for (size_t i = 0; i < t.count; i++) {
+    json_array_foreach (t->rows, r, row) {
+        for (size_t i = 0; i < t->count; i++) {
             fputs(i ? "  " : indent, out);
-            print_cell(json_object_get(row, t.columns[i]), t.widths[i], out);
+            print_cell(json_object_get(row, t->columns[i]), padding(t, i), out);
         }
         fputc('\n', out);
     }
+}
+
+/* A line for each cell, and an empty one between rows. */
+static void print_blocks(const struct table *t, const char *indent, FILE *out)
+{
+    json_t *row;
+    size_t r;
+    int width = 0;
+    for (size_t i = 0; i < t->count; i++)
+        width = MAX(width, (int)strlen(t->columns[i]));
+    json_array_foreach (t->rows, r, row) {
+        if (r)
+            fputc('\n', out);
+        for (size_t i = 0; i < t->count; i++) {
+            fprintf(out, "%s%-*s  ", indent, width, t->columns[i]);
+            print_value(json_object_get(row, t->columns[i]), out);
+            fputc('\n', out);
+        }
+    }
+}
+
+static void print_table(const json_t *rows, const char *const *hidden, const char *indent, int columns, FILE *out)
+{
+    struct table t = {.rows = rows};
+    measure_columns(&t, hidden);
+    if (columns && table_width(&t, indent) > columns)
+        print_blocks(&t, indent, out);
+    else
+        print_lines(&t, indent, out);
 }
 
 void print_value(const json_t *value, FILE *out)
@@ -120,7 +165,22 @@ void print_value(const json_t *value, FILE *out)
     (void)print_cell(value, 0, out);
 }
 
-static void print_object(const json_t *object, FILE *out)
+/* Puts the members into `flat`, those of an object within as "object.member". */
+static void flatten(const json_t *object, const char *prefix, int depth, json_t *flat)
+{
+    char full[NAME_MAX_LEN];
+    const char *name;
+    json_t *value;
+    json_object_foreach ((json_t *)object, name, value) {
+        snprintf(full, sizeof full, "%s%s%s", prefix, *prefix ? "." : "", name);
+        if (json_object_size(value) && depth < DEPTH_MAX)
+            flatten(value, full, depth + 1, flat);
+        else
+            json_object_set(flat, full, value);
+    }
+}
+
+static void print_members(const json_t *object, int columns, FILE *out)
 {
     const char *name;
     json_t *value;
@@ -131,7 +191,7 @@ static void print_object(const json_t *object, FILE *out)
     json_object_foreach ((json_t *)object, name, value) {
         if (json_is_object(json_array_get(value, 0))) {
             fprintf(out, "%s\n", name);
-            print_table(value, NULL, "  ", out);
+            print_table(value, NULL, "  ", columns, out);
             continue;
         }
         fprintf(out, "%-*s  ", width, name);
@@ -140,18 +200,29 @@ static void print_object(const json_t *object, FILE *out)
     }
 }
 
-void print_text_without(const json_t *answer, const char *const *hidden, FILE *out)
+int print_columns(FILE *out)
+{
+    struct winsize size;
+    const int fd = fileno(out);
+    return fd >= 0 && isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+void print_text_without(const json_t *answer, const char *const *hidden, int columns, FILE *out)
 {
     const json_t *rows = json_object_get(answer, "data");
-    if (!json_is_array(rows))
-        print_object(answer, out);
-    else if (json_array_size(rows) == 0)
+    if (!json_is_array(rows)) {
+        json_t *flat = json_object();
+        flatten(answer, "", 0, flat);
+        print_members(flat, columns, out);
+        json_decref(flat);
+    } else if (json_array_size(rows) == 0) {
         fputs("none\n", out);
-    else
-        print_table(rows, hidden, "", out);
+    } else {
+        print_table(rows, hidden, "", columns, out);
+    }
 }
 
 void print_text(const json_t *answer, FILE *out)
 {
-    print_text_without(answer, NULL, out);
+    print_text_without(answer, NULL, print_columns(out), out);
 }

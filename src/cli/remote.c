@@ -210,6 +210,8 @@ static CURLcode remote_perform(CURL *curl, const struct remote *r, const struct 
 {
     struct exchange x = {.body = BUF(ANSWER_MAX)};
     struct curl_slist *headers = remote_authorize(r, remote_headers(call));
+    if (!call->body.p) /* libcurl calls an empty body a form */
+        headers = curl_slist_append(headers, "Content-Type:");
     curl_easy_reset(curl);
     set_call(curl, r, call, &x);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);

@@ -81,7 +81,10 @@ static bool confirm(const struct remote *r, struct str fingerprint)
             "Type yes to trust it from now on: ",
             r->url, STR_ARG(fingerprint));
     fflush(stderr);
-    return fgets(answer, sizeof answer, stdin) && !strcmp(answer, "yes\n");
+    if (fgets(answer, sizeof answer, stdin))
+        return !strcmp(answer, "yes\n");
+    fputc('\n', stderr);
+    return false;
 }
 
 static int trust_shown(struct remote *r, struct arena *a, struct str *ret)
@@ -102,7 +105,19 @@ static int trust_shown(struct remote *r, struct arena *a, struct str *ret)
     return status;
 }
 
-int remote_trust(struct remote *r, const char *ca_file, struct arena *a, struct str *ret)
+/* Whether the service has a certificate that the file, which was trusted before, makes valid. */
+static bool is_known(struct remote *r, const char *known, struct arena *a)
+{
+    struct str shown = STR_NONE;
+    r->ca_file = mem_strdup(known);
+    if (!handshake_only(r, true, a, &shown))
+        return true;
+    free(r->ca_file);
+    r->ca_file = NULL;
+    return false;
+}
+
+int remote_trust(struct remote *r, const char *ca_file, const char *known, struct arena *a, struct str *ret)
 {
     struct str shown = STR_NONE;
     if (ca_file) {
@@ -111,6 +126,8 @@ int remote_trust(struct remote *r, const char *ca_file, struct arena *a, struct 
     }
     if (strncmp(r->url, "https://", 8) != 0)
         return EXIT_DONE;
+    if (known && is_known(r, known, a))
+        return read_certificate_file(known, a, ret);
     const CURLcode e = handshake_only(r, true, a, &shown);
     if (!e)
         return EXIT_DONE;
@@ -118,5 +135,7 @@ int remote_trust(struct remote *r, const char *ca_file, struct arena *a, struct 
         complain("%s: %s", r->url, remote_failure(e, r));
         return EXIT_NO_ANSWER;
     }
+    if (known)
+        complain("the certificate is not the one that was trusted before");
     return trust_shown(r, a, ret);
 }

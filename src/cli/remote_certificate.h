@@ -4,6 +4,7 @@
 
 /* Makes the remote trust the certificate in `ca_file`, and returns its text to keep. Without a file: if the service's
  * certificate is not trusted by the system and is signed by itself, shows its SHA-256 and asks whether it is the
- * service's. The answer must be "yes". *ret is STR_NONE if the system's certificates suffice. Nothing but a TLS
+ * service's. The answer must be "yes". It does not ask if the certificate in the file `known` (NULL: none), which was
+ * trusted before, suffices. *ret is STR_NONE if the system's certificates suffice. Nothing but a TLS
  * handshake is sent before. Returns the exit status. */
-int remote_trust(struct remote *r, const char *ca_file, struct arena *a, struct str *ret);
+int remote_trust(struct remote *r, const char *ca_file, const char *known, struct arena *a, struct str *ret);

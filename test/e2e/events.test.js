@@ -168,11 +168,11 @@ describe('the events of a building', () => {
         assert.match(answer.headers['content-type'], /^text\/event-stream/);
     });
 
-    it('are at most five streams of a key', async () => {
+    it('are at most 25 streams of a key', async () => {
         const key = await agent(person, ['logs:read']);
         const streams = [];
-        for (let i = 0; i < 5; i++) streams.push(await open({}, { client: key.client }));
-        assert.deepEqual(streams.map((stream) => stream.status), [200, 200, 200, 200, 200]);
+        for (let i = 0; i < 25; i++) streams.push(await open({}, { client: key.client }));
+        assert.deepEqual([...new Set(streams.map((stream) => stream.status))], [200]);
         const path = `/v1/buildings/${person.building.id}/events`;
         const answer = await key.client.get(path);
         refused(answer, 429, 'RATE_LIMIT_EXCEEDED');

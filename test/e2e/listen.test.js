@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import Stripe from 'stripe';
 import { ok } from './lib/client.js';
-import { added, owner } from './lib/buildings.js';
+import { added, addition, owner } from './lib/buildings.js';
 import { Commands } from './lib/commands.js';
 import { freePort } from './lib/port.js';
 import { changeSettings, eventually, freshEmail, grant, provisioned, signIn, visit, world } from './lib/world.js';
@@ -243,6 +243,29 @@ describe('portero listen', () => {
         } finally {
             await two.close();
             rmSync(two.directory, { recursive: true, force: true });
+            local.close();
+        }
+    });
+
+    it('follows the twenty buildings that an account can have', async () => {
+        const many = new Commands();
+        const local = await receiver();
+        try {
+            const who = await owner(w.client);
+            const numbers = [who.number];
+            for (let i = 2; i <= 20; i++) numbers.push((await added(who, addition({ label: `House ${i}` }))).virtual_number);
+            assert.equal((await many.login(w.client, who.email)).status, 0);
+            const visits = () => Promise.all(numbers.map((to) => visit(w.client, { to })));
+            await visits();
+            const run = many.start(['listen', '--forward-to', local.url, '--replay', '20']);
+            const labels = (from) => new Set(local.requests.slice(from).map(({ event }) => event.data.building_label)).size;
+            await eventually(() => labels(0) === 20 || run.process.exitCode !== null, 'a past event of each');
+            assert.equal(labels(0), 20, run.stderr);
+            await visits();
+            await eventually(() => labels(20) === 20, 'a later event of each');
+        } finally {
+            await many.close();
+            rmSync(many.directory, { recursive: true, force: true });
             local.close();
         }
     });

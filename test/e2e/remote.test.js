@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
+import https from 'node:https';
 import { existsSync, readFileSync, rmSync, statSync, chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ok } from './lib/client.js';
@@ -13,6 +14,15 @@ import { freePort } from './lib/port.js';
 import { eventually, freshEmail, ID, message, provisioned, signIn, useWorld, visit, world } from './lib/world.js';
 
 const ALL_SCOPES = 'account:read,access:read,access:write,logs:read,setup:write,billing:write,buildings:write';
+/** A key and a certificate for localhost that is signed by itself. */
+function selfSigned(directory, name) {
+    const [key, cert] = ['key', 'crt'].map((end) => join(directory, `${name}.${end}`));
+    const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', '/CN=localhost',
+        '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', cert], { encoding: 'utf8' });
+    assert.equal(made.status, 0, made.stderr);
+    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+}
+
 const KEY = /svc_(web|agent)_[0-9A-Za-z]{43}/;
 
 describe('the command line', () => {
@@ -92,6 +102,28 @@ describe('the command line', () => {
         assert.match(await run('service', 'guide'), /^# Portero for agents$/m);
         assert.equal((await json('unlock', 'revoke', made.id)).status, 'revoked');
         assert.match(await run('unlock', 'list', '--status', 'exhausted'), /^none$/m);
+    });
+
+    it('fits a terminal of 80 columns, and is a table in a pipe', async () => {
+        const shown = (...args) => {
+            const done = spawnSync('script', ['--quiet', '--return', '--command', `stty cols 80; exec ${binary} ${args.join(' ')}`, '/dev/null'],
+                { encoding: 'utf8', env: cleanEnvironment({ XDG_CONFIG_HOME: join(directory, 'config'), TERM: 'xterm' }) });
+            assert.equal(done.status, 0, done.stdout);
+            assert.doesNotMatch(done.stdout, /\u001b/);
+            const lines = done.stdout.split('\r\n');
+            for (const line of lines) assert.ok([...line].length <= 80, `${args.join(' ')}: ${line}`);
+            return lines;
+        };
+        const { id } = await json('unlock', 'create', '--type', 'timer', '--minutes', '60', '--label', 'Narrow');
+        assert.ok(shown('unlock', 'list').some((line) => /^label +Narrow$/.test(line)));
+        assert.ok(shown('unlock', 'show', id).some((line) => /^label +Narrow$/.test(line)));
+        shown('building', 'list');
+        shown('plan', 'list');
+        shown('log', 'list');
+        for (const words of [['help'], ['unlock', '--help'], ['unlock', 'create', '--help'], ['webhook', '--help']]) shown(...words);
+        assert.match(await run('unlock', 'list'), /^id +type +label /);
+        assert.match(await run('account', 'show'), /^subscription\.status +active$/m);
+        await run('unlock', 'revoke', id);
     });
 
     it('reads all pages', async () => {
@@ -242,13 +274,82 @@ describe('the command line', () => {
         await fails(2, 'account', 'show', '--profile', '../second');
     });
 
+    it('tells to log in again when the key has ended, which takes nothing but the code', async () => {
+        const who = freshEmail();
+        const again = ['--profile', 'short'];
+        assert.equal((await commands.login(client, who, [...again, '--days', '1', '--scopes', 'account:read'])).status, 0);
+        const { key } = JSON.parse(readFileSync(join(directory, 'config/portero/short.json'), 'utf8'));
+        const session = await signIn(client, who);
+        const { id } = ok(await session.client.get('/v1/auth/keys')).data.find((one) => one.type === 'agent');
+        ok(await session.client.delete(`/v1/auth/keys/${id}`));
+        const ended = await fails(3, 'account', 'show', ...again);
+        assert.match(ended.stderr, /\(INVALID_KEY\)\nportero: next: Log in again: `portero login`\.\n/);
+        assert.match((await commands.run(['account', 'show'], { env: { PORTERO_KEY: key } })).stderr, /next: Set PORTERO_KEY to a key that is valid\.\n/);
+        const run = commands.start(['login', ...again]);
+        await eventually(() => run.stderr.includes('The six digits'), 'the question for the code, and no other');
+        assert.match(run.stderr, new RegExp(`^The six digits from the e-mail to ${who}: $`));
+        run.type(`${(await message(client, who)).code}\n`);
+        assert.equal((await run.ended).status, 0, run.stderr);
+        assert.equal((await json('account', 'show', ...again)).email, who);
+        assert.equal(statSync(join(directory, 'config/portero/short.json')).mode & 0o777, 0o600);
+    });
+
+    it('logs in at an address with a path, and asks again when the certificate is another one', async () => {
+        const other = new Commands({ directory: temporaryDirectory() });
+        const [first, second] = ['first', 'second'].map((name) => selfSigned(other.directory, name));
+        const seen = [];
+        const proxy = https.createServer(first, (request, response) => {
+            seen.push(request.url);
+            const forward = https.request(`${client.daemon.https}${request.url.replace(/^\/door/, '')}`, { method: request.method, headers: request.headers, rejectUnauthorized: false },
+                (answer) => { response.writeHead(answer.statusCode, answer.headers); answer.pipe(response); });
+            request.pipe(forward);
+        }).listen(0, '127.0.0.1');
+        await once(proxy, 'listening');
+        const url = `https://localhost:${proxy.address().port}/door`;
+        const who = freshEmail();
+        const login = async (...args) => {
+            const run = other.start(['login', ...args]);
+            await eventually(() => /Type yes|The six digits/.test(run.stderr), 'a question');
+            if (run.stderr.includes('Type yes')) run.type('yes\n');
+            await eventually(() => run.stderr.includes('The six digits'), 'the question for the code');
+            run.type(`${(await message(client, who)).code}\n`);
+            assert.equal((await run.ended).status, 0, run.stderr);
+            return run.stderr;
+        };
+        try {
+            assert.match(await login('--url', `${url}/`, '--email', who), /is signed by itself/);
+            assert.equal((await other.run(['account', 'show'])).status, 0);
+            assert.ok(seen.every((path) => path.startsWith('/door/v1/')), seen.join(' '));
+            assert.doesNotMatch(await login(), /Type yes/, 'it is known');
+            proxy.setSecureContext(second);
+            proxy.closeAllConnections();
+            assert.equal((await other.run(['account', 'show'])).status, 4);
+            assert.match(await login(), /^portero: the certificate is not the one that was trusted before\n/);
+            assert.equal(readFileSync(join(other.directory, 'config/portero/default.pem'), 'utf8').trim(), second.cert.trim());
+            assert.equal((await other.run(['account', 'show'])).status, 0);
+        } finally {
+            proxy.closeAllConnections();
+            proxy.close();
+            await other.close();
+            rmSync(other.directory, { recursive: true, force: true });
+        }
+    });
+
     it('refuses a wrong code, and scopes that nobody can have', async () => {
         const run = commands.start(['login', '--url', client.daemon.https, '--ca-file', join(client.daemon.data, 'tls.crt'), '--email', freshEmail(), '--profile', 'third']);
         run.process.stdin.end('000000\n');
         const done = await run.ended;
         assert.equal(done.status, 3);
         assert.match(done.stderr, /\(INVALID_OTP\)/);
-        assert.equal((await commands.login(client, freshEmail(), ['--profile', 'third', '--scopes', 'everything'])).status, 1);
+        const nobody = freshEmail();
+        for (const scopes of ['everything', 'account:read,keys:write', 'account:read,,logs:read', '']) {
+            const wrong = await commands.login(client, nobody, ['--profile', 'third', '--scopes', scopes]);
+            assert.equal(wrong.status, 2, scopes);
+            assert.match(wrong.stderr, /^portero: login: ".*" is not a scope of a key: account:read, access:read, access:write, logs:read, setup:write, billing:write, buildings:write\n$/);
+        }
+        assert.equal(ok(await client.get(`/sandbox/messages?to=${encodeURIComponent(nobody)}`)).data.length, 0, 'no code was sent');
+        const silent = await commands.run(['login', '--url', client.daemon.https, '--ca-file', join(client.daemon.data, 'tls.crt'), '--email', freshEmail(), '--profile', 'third']);
+        assert.match(silent.stderr, /^The six digits from the e-mail to \S+: \nportero: no code was typed\n$/);
         assert.equal(existsSync(join(directory, 'config/portero/third.json')), false);
     });
 });

@@ -58,11 +58,40 @@ static void columns_are_those_of_all_rows_but_the_hidden_and_empty_ones(void **s
         json_loads("{\"data\": [{\"a\": 1, \"b\": 2, \"d\": null}, {\"a\": 3, \"c\": \"x\", \"d\": null}]}", 0, NULL);
     FILE *out = fmemopen(text, sizeof text, "w");
     (void)state;
-    print_text_without(answer, hidden, out);
+    print_text_without(answer, hidden, 0, out);
     fclose(out);
     json_decref(answer);
     assert_string_equal(text, "a  c\n1  -\n3  x\n");
     assert_prints("{\"data\": [{\"a\": 1}, {\"a\": 2, \"d\": null}]}", "a  d\n1  -\n2  -\n");
+}
+
+static void members_of_an_object_within_have_both_names(void **state)
+{
+    (void)state;
+    assert_prints("{\"id\": 1, \"usage\": {\"visits\": 2, \"of\": {\"days\": [\"a\", \"b\"]}}, \"none\": {}}",
+                  "id             1\nusage.visits   2\nusage.of.days  a,b\nnone           {}\n");
+    assert_prints("{\"a\": {\"b\": {\"c\": {\"d\": {\"e\": 1}}}}}", "a.b.c.d  {\"e\":1}\n");
+}
+
+static void a_table_wider_than_the_terminal_prints_as_lines(void **state)
+{
+    char text[512];
+    json_t *answer = json_loads(
+        "{\"data\": [{\"id\": \"0123456789\", \"label\": \"Zo\u00eb\"}, {\"id\": \"1\", \"label\": null}]}", 0, NULL);
+    static const struct {
+        int columns;
+        const char *expected;
+    } cases[] = {{17, "id          label\n0123456789  Zo\u00eb\n1           -\n"},
+                 {16, "id     0123456789\nlabel  Zo\u00eb\n\nid     1\nlabel  -\n"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memset(text, 0, sizeof text);
+        FILE *out = fmemopen(text, sizeof text, "w");
+        print_text_without(answer, NULL, cases[i].columns, out);
+        fclose(out);
+        assert_string_equal(text, cases[i].expected);
+    }
+    json_decref(answer);
 }
 
 static void an_empty_list_says_so(void **state)
@@ -86,6 +115,8 @@ int main(void)
         cmocka_unit_test(a_list_within_an_object_prints_as_a_table_under_its_name),
         cmocka_unit_test(columns_are_as_wide_as_characters_not_bytes),
         cmocka_unit_test(columns_are_those_of_all_rows_but_the_hidden_and_empty_ones),
+        cmocka_unit_test(members_of_an_object_within_have_both_names),
+        cmocka_unit_test(a_table_wider_than_the_terminal_prints_as_lines),
         cmocka_unit_test(an_empty_list_says_so),
         cmocka_unit_test(control_characters_do_not_reach_the_terminal),
     };
