@@ -1,16 +1,22 @@
 /* The resident's consent to an assistant that asks for access: the page's data, and the decision. */
+#include "api/client_documents.h"
 #include "api/oauth_request.h"
 #include "api/routes.h"
 #include "api/scopes.h"
+#include "api/service.h"
 
 #define TAG "Assistants"
 
 struct consent_view {
-    struct val client, host, this_device, scopes, error, back;
+    struct val client, client_host, unread, host, this_device, scopes, error, reason, back, voucher;
 };
 static const struct field view_fields[] = {
     FIELD(struct consent_view, client, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
           .doc = "the name that the assistant has chosen; null: this service does not know it"),
+    FIELD(struct consent_view, client_host, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "of an assistant that is known by the address of its document: the host, which vouches for the name"),
+    FIELD(struct consent_view, unread, T_BOOL, .flags = F_REQUIRED,
+          .doc = "true: the document is not read yet; `POST /v1/oauth/client` reads it"),
     FIELD(struct consent_view, host, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
           .doc = "where the browser goes next; null: the address is not the assistant's"),
     FIELD(struct consent_view, this_device, T_BOOL, .flags = F_REQUIRED, .doc = "true: it is on the browser's device"),
@@ -18,13 +24,27 @@ static const struct field view_fields[] = {
           .doc = "that it asks for"),
     FIELD(struct consent_view, error, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
           .doc = "why the request cannot be granted, as in RFC 6749; null: it can"),
+    FIELD(struct consent_view, reason, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "why the document is refused, for its author; null: it is not"),
     FIELD(struct consent_view, back, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
           .doc = "the address that tells the assistant of `error`; null: there is none, or no error"),
+    FIELD(struct consent_view, voucher, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "for the decision, within an hour: what the document said; null: it is not needed"),
 };
 static const struct shape view_shape = SHAPE(struct consent_view, "AuthorizationRequest", view_fields);
 
+struct document_request {
+    struct val request;
+};
+static const struct field document_request_fields[] = {
+    FIELD(struct document_request, request, T_STRING, .flags = F_REQUIRED, .max = OAUTH_QUERY_MAX,
+          .doc = "the query of the page's address"),
+};
+static const struct shape document_request_shape =
+    SHAPE(struct document_request, "AuthorizationClient", document_request_fields);
+
 struct decision {
-    struct val request, allow, scopes;
+    struct val request, allow, scopes, voucher;
 };
 static const struct field decision_fields[] = {
     FIELD(struct decision, request, T_STRING, .flags = F_REQUIRED, .max = OAUTH_QUERY_MAX,
@@ -32,6 +52,8 @@ static const struct field decision_fields[] = {
     FIELD(struct decision, allow, T_BOOL, .flags = F_REQUIRED),
     FIELD(struct decision, scopes, T_STRINGS, .min = 1, .max = SCOPE_VALUES, .values = scope_values,
           .doc = "some of those that the assistant asks for; default: all"),
+    FIELD(struct decision, voucher, T_STRING, .max = OAUTH_VOUCHER_MAX,
+          .doc = "as `POST /v1/oauth/client` gave it, for an assistant that is known by an address"),
 };
 static const struct shape decision_shape = SHAPE(struct decision, "AuthorizationDecision", decision_fields);
 
@@ -44,18 +66,49 @@ static const struct field next_fields[] = {
 };
 static const struct shape next_shape = SHAPE(struct next, "AuthorizationAnswer", next_fields);
 
+static struct consent_view *view_of(struct request *q, const struct oauth_request *r)
+{
+    struct arena *a = q->tx.arena;
+    const bool known = r->redirect_uri.p;
+    struct consent_view *v = arena_new(a, struct consent_view);
+    v->client = v_str(r->client.name);
+    v->client_host = v_str(r->address.p ? oauth_redirect_host(a, r->address) : STR_NONE);
+    v->unread = v_bool(oauth_request_needs_document(r));
+    v->host = v_str(known ? oauth_redirect_host(a, r->redirect_uri) : STR_NONE);
+    v->this_device = v_bool(known && oauth_redirect_is_loopback(r->redirect_uri));
+    v->scopes = scope_list(a, r->scopes);
+    v->error = v_str(str_z(r->error));
+    v->reason = v_null();
+    v->back = v_str(r->error ? oauth_request_answer(q, r, "error", str_z(r->error)) : STR_NONE);
+    v->voucher =
+        v_str(r->address.p && !r->error ? oauth_client_vouch(a, q->tx.now_us, &r->client, r->redirect_uri) : STR_NONE);
+    return v;
+}
+
 static enum err get_request(struct request *q, struct reply *p)
 {
     struct oauth_request r;
-    oauth_request_read(q, q->http->query, &r);
-    const bool known = r.redirect_uri.p;
-    struct consent_view *v = arena_new(q->tx.arena, struct consent_view);
-    v->client = v_str(r.client.name);
-    v->host = v_str(known ? oauth_redirect_host(q->tx.arena, r.redirect_uri) : STR_NONE);
-    v->this_device = v_bool(known && oauth_redirect_is_loopback(r.redirect_uri));
-    v->scopes = scope_list(q->tx.arena, r.scopes);
-    v->error = v_str(str_z(r.error));
-    v->back = v_str(r.error ? oauth_request_answer(q, &r, "error", str_z(r.error)) : STR_NONE);
+    oauth_request_read(q, q->http->query, NULL, &r);
+    return reply_ok(p, 200, &view_shape, view_of(q, &r));
+}
+
+static enum err read_client(struct request *q, struct reply *p)
+{
+    const struct document_request *d = q->body;
+    struct oauth_request r;
+    struct oauth_client client;
+    const char *why = NULL;
+    oauth_request_read(q, d->request.s, NULL, &r);
+    if (oauth_request_needs_document(&r)) {
+        enum err e = client_documents_get(service_client_documents(q->service), &q->tx, &q->who.account_id, r.address,
+                                          &client, &why);
+        if (e)
+            return e;
+        oauth_request_read(q, d->request.s, why ? NULL : &client, &r);
+    }
+    struct consent_view *v = view_of(q, &r);
+    v->unread = v_bool(false);
+    v->reason = v_str(str_z(why));
     return reply_ok(p, 200, &view_shape, v);
 }
 
@@ -66,6 +119,8 @@ static enum err allow(struct request *q, const struct oauth_request *r, struct s
     struct oauth_consent consent = {.client_id = r->client.id,
                                     .redirect_uri = r->redirect_uri,
                                     .challenge = r->challenge,
+                                    .client_name = r->address.p ? r->client.name : STR_NONE,
+                                    .shared = r->address.p && oauth_redirect_is_loopback(r->redirect_uri),
                                     .resource = r->resource,
                                     .scopes = r->scopes};
     enum err e =
@@ -79,12 +134,21 @@ static enum err allow(struct request *q, const struct oauth_request *r, struct s
     return ERR_NONE;
 }
 
+static void read_decided(struct request *q, const struct decision *d, struct oauth_request *ret)
+{
+    struct oauth_client client;
+    oauth_request_read(q, d->request.s, NULL, ret);
+    if (oauth_request_needs_document(ret) && v_given(d->voucher) &&
+        oauth_client_vouched(q->tx.arena, q->tx.now_us, d->voucher.s, ret->address, &client))
+        oauth_request_read(q, d->request.s, &client, ret);
+}
+
 static enum err post_decision(struct request *q, struct reply *p)
 {
     const struct decision *d = q->body;
     struct oauth_request r;
     struct str to;
-    oauth_request_read(q, d->request.s, &r);
+    read_decided(q, d, &r);
     if (!r.redirect_uri.p || (r.error && d->allow.b))
         return tx_fail(&q->tx, ERR_INVALID_KEY_OPTIONS, "request is not one that can be granted");
     enum err e = ERR_NONE;
@@ -113,6 +177,25 @@ static const struct route rows[] = {
      .limit = LIMIT_KEY,
      .run = RUN_READ,
      .handler = get_request,
+     .status = 200,
+     .reply = &view_shape,
+     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION,
+     .store_error = ERR_FETCH_FAILED},
+    {.operation_id = "readAuthorizationClient",
+     .summary = "Read the document of an assistant that is known by its address",
+     .description = "The service fetches it (OAuth Client ID Metadata Document), or has it from an earlier fetch, and "
+                    "answers as `GET /v1/oauth/request` does, with the name in it and a voucher for the decision.",
+     .tag = TAG,
+     .method = HTTP_POST,
+     .path = "/v1/oauth/client",
+     .credential = CRED_WEB_SESSION,
+     .scopes = SCOPE(KEYS_WRITE),
+     .limit = LIMIT_KEY,
+     .body = &document_request_shape,
+     .body_error = ERR_INVALID_KEY_OPTIONS,
+     .body_example = "{\"request\": \"response_type=code&client_id=https://...\"}",
+     .run = RUN_BLOCKING,
+     .handler = read_client,
      .status = 200,
      .reply = &view_shape,
      .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION,

@@ -59,14 +59,35 @@ static const char *request_fault(struct request *q, const struct form *f, struct
     return r->scopes ? NULL : "invalid_scope";
 }
 
-void oauth_request_read(struct request *q, struct str query, struct oauth_request *ret)
+/* Sets address and client. */
+static bool find_client(struct request *q, struct str id, const struct oauth_client *known, struct oauth_request *r)
+{
+    if (!q->tx.config->oauth_client_documents || !oauth_client_is_address(id))
+        return oauth_client_read(q->tx.arena, id, &r->client);
+    r->address = id;
+    const bool is_known = known && str_eq(known->id, id);
+    if (is_known)
+        r->client = *known;
+    return is_known;
+}
+
+bool oauth_request_needs_document(const struct oauth_request *r)
+{
+    return r->address.p && !r->client.id.p;
+}
+
+void oauth_request_read(struct request *q, struct str query, const struct oauth_client *known,
+                        struct oauth_request *ret)
 {
     struct oauth_request r = {.error = "invalid_request"};
     struct form f;
     *ret = r;
-    if (query.n > OAUTH_QUERY_MAX || !form_read(query, FIELDS_MAX, q->tx.arena, &f) ||
-        !oauth_client_read(q->tx.arena, form_value(&f, "client_id"), &r.client))
+    if (query.n > OAUTH_QUERY_MAX || !form_read(query, FIELDS_MAX, q->tx.arena, &f))
         return;
+    if (!find_client(q, form_value(&f, "client_id"), known, &r)) {
+        ret->address = r.address;
+        return;
+    }
     const struct str uri = form_value(&f, "redirect_uri");
     if (oauth_client_has_redirect(&r.client, uri))
         r.redirect_uri = uri;

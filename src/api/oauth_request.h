@@ -13,7 +13,8 @@ bool oauth_resource_of(const struct request *q, struct str resource, enum oauth_
 
 /* A text of the client's registration or request is never a link of a page, except `redirect_uri`. */
 struct oauth_request {
-    struct oauth_client client; /* without an ID: unknown */
+    struct str address;         /* of the client's document; STR_NONE: it has none */
+    struct oauth_client client; /* without an ID: unknown, or its document is not */
     struct str redirect_uri;    /* STR_NONE: not one of the client's, so that nothing may be sent anywhere */
     struct str state;           /* STR_NONE: none */
     struct str challenge;
@@ -22,8 +23,12 @@ struct oauth_request {
     const char *error; /* as in RFC 6749 section 4.1.2.1; NULL: it can be granted */
 };
 
-/* Reads a query string, also an invalid one. */
-void oauth_request_read(struct request *q, struct str query, struct oauth_request *ret);
+/* Reads a query string, also an invalid one. `known` is the client with the address that a first reading gave, as its
+ * document or a voucher says; NULL: there is none. */
+void oauth_request_read(struct request *q, struct str query, const struct oauth_client *known,
+                        struct oauth_request *ret);
+/* The request lacks nothing but the client's document. */
+bool oauth_request_needs_document(const struct oauth_request *r);
 
 /* The address that the browser goes to next, in the arena: the client's, with the value under the name, the request's
  * state and the issuer (RFC 9207). STR_NONE without redirect_uri. */

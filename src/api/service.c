@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/client_documents.h"
 #include "api/constant.h"
 #include "api/hub.h"
 #include "api/openapi.h"
@@ -93,7 +94,8 @@ enum err service_new(const struct service_options *options, struct service **ret
     name_operations(s);
     s->texts = make_texts(options->sets, options->set_count);
     s->blocking = g_thread_pool_new(service_run_blocking, s, BLOCKING_WORKERS, FALSE, NULL);
-    if (!s->blocking || open_journal(s) || hub_new(options->config, options->store, &s->hub)) {
+    if (!s->blocking || open_journal(s) || hub_new(options->config, options->store, &s->hub) ||
+        client_documents_new(options->config, &s->client_documents)) {
         service_free(s);
         return ERR_IO;
     }
@@ -125,6 +127,7 @@ void service_free(struct service *s)
         return;
     service_stop(s);
     hub_free(s->hub);
+    client_documents_free(s->client_documents);
     journal_free(s->journal);
     router_free(s->router);
     limiter_free(s->gate.limiter);
@@ -165,6 +168,11 @@ const struct providers *service_providers(const struct service *s)
 struct readiness *service_readiness(const struct service *s)
 {
     return s->options.readiness;
+}
+
+struct client_documents *service_client_documents(const struct service *s)
+{
+    return s->client_documents;
 }
 
 struct hub *service_hub(const struct service *s)

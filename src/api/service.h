@@ -67,6 +67,7 @@ struct notices *service_notices(const struct service *s);
 const struct providers *service_providers(const struct service *s);
 struct readiness *service_readiness(const struct service *s);
 struct hub *service_hub(const struct service *s);
+struct client_documents *service_client_documents(const struct service *s);
 struct trunk_board *service_trunks(const struct service *s);
 /* Performs the command. Fails with ERR_NOT_FOUND if no call of this process is meant. */
 enum err service_command_call(const struct service *s, const struct call_command *command,

@@ -32,6 +32,7 @@ struct service {
     const char *operation_names[METRIC_OPERATION_VALUES];
     GHashTable *texts; /* route row -> struct http_content, for rows with a text */
     struct hub *hub;
+    struct client_documents *client_documents;
     struct trunk_board *trunks;
     struct service_greetings greetings;
     call_commander *command_call; /* NULL: no telephones */

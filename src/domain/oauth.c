@@ -40,10 +40,10 @@ static bool resource_fits(enum oauth_resource allowed, enum oauth_resource wante
 /* ---- codes ---- */
 
 /* A client that has a grant gets another one in its place. */
-static enum err check_room(struct tx *tx, const struct id *account, const struct hash *client)
+static enum err check_room(struct tx *tx, const struct id *account, const struct hash *client, bool shared)
 {
-    enum err e;
-    {
+    enum err e = ERR_NOT_FOUND;
+    if (!shared) {
         CURSOR c;
         e = db_one(tx->db, SQL_OAUTH_GRANT_OF_CLIENT,
                    DB_ARGS(v_str(id_str(account)), v_digest(client), v_int(tx->now_us)), &c);
@@ -58,14 +58,15 @@ enum err oauth_code_issue(struct tx *tx, const struct id *account, const struct 
     const struct hash client = hash_of(consent->client_id), redirect = hash_of(consent->redirect_uri);
     crypto_base62(code, OAUTH_CODE_LEN);
     const struct hash hash = hash_of(str_z(code));
-    enum err e = check_room(tx, account, &client);
+    enum err e = check_room(tx, account, &client, consent->shared);
     if (!e)
         e = db_exec(tx->db, SQL_OAUTH_CODE_TRIM, DB_ARGS(v_str(id_str(account)), v_int(OAUTH_CODES_MAX - 1)), NULL);
     if (!e)
         e = db_exec(tx->db, SQL_OAUTH_CODE_INSERT,
                     DB_ARGS(v_digest(&hash), v_str(id_str(account)), v_digest(&client), v_digest(&redirect),
                             v_str(consent->challenge), v_int(consent->scopes), v_int(consent->resource),
-                            v_int(tx->now_us + OAUTH_CODE_TTL_S * US_PER_S)),
+                            v_int(tx->now_us + OAUTH_CODE_TTL_S * US_PER_S), v_str(consent->client_name),
+                            v_int(consent->shared)),
                     NULL);
     if (!e)
         memcpy(ret, code, sizeof code);
@@ -78,7 +79,8 @@ struct code {
     struct id account, key;
     uint32_t scopes;
     enum oauth_resource resource;
-    bool used, fits;
+    struct str client_name; /* in the arena */
+    bool shared, used, fits;
 };
 
 /* RFC 7636 section 4.6. */
@@ -102,6 +104,8 @@ static enum err code_read(struct tx *tx, const struct hash *hash, struct str cli
         .key = col_id(&c, COL_OAUTH_CODE_GET_KEY_ID),
         .scopes = (uint32_t)col_int(&c, COL_OAUTH_CODE_GET_SCOPES),
         .resource = (enum oauth_resource)col_int(&c, COL_OAUTH_CODE_GET_RESOURCE),
+        .client_name = arena_str(tx->arena, col_str(&c, COL_OAUTH_CODE_GET_CLIENT_NAME)),
+        .shared = col_int(&c, COL_OAUTH_CODE_GET_SHARED),
         .used = col_int(&c, COL_OAUTH_CODE_GET_USED),
     };
     ret->fits = col_int(&c, COL_OAUTH_CODE_GET_EXPIRES_AT) > tx->now_us &&
@@ -143,11 +147,13 @@ static struct hash refresh_secret(struct oauth_tokens *t)
     return hash_of(str_z(t->refresh));
 }
 
-static enum err end_earlier(struct tx *tx, const struct id *account, const struct hash *client)
+static enum err end_earlier(struct tx *tx, const struct code *code, const struct hash *client)
 {
-    const struct val owner = v_str(id_str(account));
+    const struct val owner = v_str(id_str(&code->account));
+    enum err e = ERR_NONE;
     db_notify(tx->db, TOPIC_KEYS);
-    enum err e = db_exec(tx->db, SQL_OAUTH_GRANT_REPLACE, DB_ARGS(owner, v_digest(client), v_int(tx->now_us)), NULL);
+    if (!code->shared)
+        e = db_exec(tx->db, SQL_OAUTH_GRANT_REPLACE, DB_ARGS(owner, v_digest(client), v_int(tx->now_us)), NULL);
     return e ? e : db_exec(tx->db, SQL_OAUTH_GRANT_SWEEP, DB_ARGS(owner, v_int(tx->now_us)), NULL);
 }
 
@@ -168,11 +174,11 @@ static enum err grant_issue(struct tx *tx, const struct code *code, const struct
 {
     const struct key_options key = {.kind = KEY_AGENT,
                                     .account_id = code->account,
-                                    .name = client->name,
+                                    .name = client->name.p ? client->name : code->client_name,
                                     .scopes = code->scopes,
                                     .ttl_s = OAUTH_ACCESS_TTL_S};
     const struct hash id = hash_of(client->id);
-    enum err e = end_earlier(tx, &code->account, &id);
+    enum err e = end_earlier(tx, code, &id);
     if (!e)
         e = key_issue(tx, &key, &t->access);
     return e ? e : grant_add(tx, code, &id, t);

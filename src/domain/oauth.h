@@ -23,6 +23,8 @@ enum oauth_resource { OAUTH_ANY, OAUTH_SERVICE, OAUTH_MCP };
 /* The resident has agreed to this, and the code is bound to it. */
 struct oauth_consent {
     struct str client_id, redirect_uri, challenge;
+    struct str client_name; /* of a client with a document; STR_NONE: in the ID */
+    bool shared;            /* other installations of the client may have grants, which stay */
     enum oauth_resource resource;
     uint32_t scopes;
 };
@@ -42,9 +44,10 @@ struct oauth_exchange {
     enum oauth_resource resource; /* OAUTH_ANY: not sent */
 };
 
-/* Exchanges a code, and ends the grant that the client had before. Fails with ERR_NOT_FOUND for a code that is unknown,
- * expired, used, or not for this client and these parameters; the caller must commit that, too: the code is used then,
- * and if it was exchanged before, that grant has ended. Fails with ERR_KEY_LIMIT. */
+/* Exchanges a code, and ends the grant that the client had before, unless the consent was for a shared one. `client` is
+ * as read from its ID, without a name if that is the address of a document. Fails with ERR_NOT_FOUND for a code that is
+ * unknown, expired, used, or not for this client and these parameters; the caller must commit that, too: the code is
+ * used then, and if it was exchanged before, that grant has ended. Fails with ERR_KEY_LIMIT. */
 enum err oauth_code_exchange(struct tx *tx, const struct oauth_client *client, const struct oauth_exchange *x,
                              struct oauth_tokens *ret) CHECKED;
 

@@ -2,13 +2,15 @@
 
 #include <glib.h>
 
+#include "base/clock.h"
 #include "base/crypto.h"
 #include "base/id.h"
 
-#define MAC_PURPOSE "oauth_client"
-#define MAC_LEN     16
-#define HTTPS       STR("https://")
-#define HTTP        STR("http://")
+#define ID_PURPOSE      "oauth_client"
+#define VOUCHER_PURPOSE "oauth_voucher"
+#define MAC_LEN         16
+#define HTTPS           STR("https://")
+#define HTTP            STR("http://")
 
 bool oauth_name_is_allowed(struct str name)
 {
@@ -130,29 +132,96 @@ bool oauth_client_has_redirect(const struct oauth_client *c, struct str uri)
 
 /* ---- IDs ---- */
 
+/* A text with a MAC, in the arena. */
+static struct str put_seal(struct arena *a, const char *purpose, struct str content)
+{
+    unsigned char mac[SHA256_LEN];
+    crypto_derived_mac(purpose, content, mac);
+    const struct str text = base64url_encode(a, content), proof = base64url_encode(a, str_n((char *)mac, MAC_LEN));
+    return arena_printf(a, "%.*s.%.*s", STR_ARG(text), STR_ARG(proof));
+}
+
+static bool open_seal(struct arena *a, const char *purpose, struct str sealed, struct str *ret)
+{
+    struct str proof, mac;
+    const struct str text = str_cut(sealed, '.', &proof);
+    return proof.p && base64url_decode(a, text, ret) && base64url_decode(a, proof, &mac) && mac.n == MAC_LEN &&
+           crypto_is_derived_mac(purpose, *ret, (const unsigned char *)mac.p, mac.n);
+}
+
 /* The registration's own ID makes two of the same content different. */
 struct str oauth_client_register(struct arena *a, int64_t now_us, struct str name, struct str redirects)
 {
     if (name.n + redirects.n > OAUTH_REGISTRY_MAX)
         return STR_NONE;
     const struct id id = id_new(now_us);
-    const struct str content = arena_printf(a, "%s\n%.*s\n%.*s", id.text, STR_ARG(name), STR_ARG(redirects));
-    unsigned char mac[SHA256_LEN];
-    crypto_derived_mac(MAC_PURPOSE, content, mac);
-    const struct str text = base64url_encode(a, content), proof = base64url_encode(a, str_n((char *)mac, MAC_LEN));
-    return arena_printf(a, "%.*s.%.*s", STR_ARG(text), STR_ARG(proof));
+    return put_seal(a, ID_PURPOSE, arena_printf(a, "%s\n%.*s\n%.*s", id.text, STR_ARG(name), STR_ARG(redirects)));
 }
 
 bool oauth_client_read(struct arena *a, struct str id, struct oauth_client *ret)
 {
-    struct str proof, content, mac, rest;
-    if (id.n > OAUTH_CLIENT_ID_MAX)
-        return false;
-    const struct str text = str_cut(id, '.', &proof);
-    if (!proof.p || !base64url_decode(a, text, &content) || !base64url_decode(a, proof, &mac) || mac.n != MAC_LEN ||
-        !crypto_is_derived_mac(MAC_PURPOSE, content, (const unsigned char *)mac.p, mac.n))
+    struct str content, rest;
+    if (id.n > OAUTH_CLIENT_ID_MAX || !open_seal(a, ID_PURPOSE, id, &content))
         return false;
     str_cut(content, '\n', &rest);
+    ret->id = arena_str(a, id);
+    ret->name = arena_str(a, str_cut(rest, '\n', &ret->redirects));
+    return true;
+}
+
+/* ---- addresses of documents ---- */
+
+/* Browsers take %2e for a dot. */
+static bool is_dot_segment(struct str segment)
+{
+    size_t dots = 0;
+    for (size_t i = 0; i < segment.n; dots++)
+        if (segment.p[i] == '.')
+            i++;
+        else if (segment.n - i >= 3 && str_eqi(str_n(segment.p + i, 3), STR("%2e")))
+            i += 3;
+        else
+            return false;
+    return dots == 1 || dots == 2;
+}
+
+/* As it is written: GLib resolves dot segments. */
+static bool has_document_path(struct str address)
+{
+    struct str query, rest;
+    str_cut(str_cut(str_from(address, HTTPS.n), '?', &query), '/', &rest);
+    const bool has = rest.p;
+    while (rest.p)
+        if (is_dot_segment(str_cut(rest, '/', &rest)))
+            return false;
+    return has;
+}
+
+bool oauth_client_is_address(struct str id)
+{
+    GUri *u = str_starts(id, HTTPS) ? redirect_parse(id) : NULL;
+    const bool is = u && has_document_path(id);
+    if (u)
+        g_uri_unref(u);
+    return is;
+}
+
+struct str oauth_client_vouch(struct arena *a, int64_t now_us, const struct oauth_client *c, struct str redirect)
+{
+    const long long end_s = (long long)(now_us / US_PER_S) + OAUTH_VOUCHER_TTL_S;
+    return put_seal(
+        a, VOUCHER_PURPOSE,
+        arena_printf(a, "%lld\n%.*s\n%.*s\n%.*s", end_s, STR_ARG(c->id), STR_ARG(c->name), STR_ARG(redirect)));
+}
+
+bool oauth_client_vouched(struct arena *a, int64_t now_us, struct str voucher, struct str id, struct oauth_client *ret)
+{
+    struct str content, rest;
+    uint64_t end_s;
+    if (voucher.n > OAUTH_VOUCHER_MAX || !open_seal(a, VOUCHER_PURPOSE, voucher, &content) ||
+        !str_to_u64(str_cut(content, '\n', &rest), INT64_MAX, &end_s) || (uint64_t)(now_us / US_PER_S) >= end_s ||
+        !str_eq(str_cut(rest, '\n', &rest), id))
+        return false;
     ret->id = arena_str(a, id);
     ret->name = arena_str(a, str_cut(rest, '\n', &ret->redirects));
     return true;

@@ -1,8 +1,12 @@
-/* Clients of OAuth that register themselves (RFC 7591), and their redirect URIs (RFC 8252, RFC 9700 section 2.1).
+/* Clients of OAuth that register themselves (RFC 7591) or publish a document about themselves (OAuth Client ID Metadata
+ * Document, draft 02), and their redirect URIs (RFC 8252, RFC 9700 section 2.1).
  *
  * A registration is not stored: the ID of a client contains what it has registered, and a MAC with a key derived from
  * the master key (RFC 7591 appendix A.5.2). So any number of registrations costs nothing, and none has to be deleted. A
- * client has no secret. */
+ * client has no secret.
+ *
+ * The ID of a client with a document is the document's address. A voucher is this service's word that it has read the
+ * document: with a MAC, and not stored either. */
 #pragma once
 #include "base/arena.h"
 
@@ -11,6 +15,8 @@
 #define OAUTH_REDIRECTS_MAX 10
 #define OAUTH_REGISTRY_MAX  1400 /* bytes of a name and its URIs */
 #define OAUTH_CLIENT_ID_MAX 2048
+#define OAUTH_VOUCHER_MAX   2048
+#define OAUTH_VOUCHER_TTL_S 3600
 
 struct oauth_client {
     struct str id;        /* as the client sends it; in the arena, like the next */
@@ -32,6 +38,16 @@ bool oauth_redirect_is_loopback(struct str uri);
 struct str oauth_client_register(struct arena *a, int64_t now_us, struct str name, struct str redirects);
 /* False for an ID that this service has not given. */
 bool oauth_client_read(struct arena *a, struct str id, struct oauth_client *ret);
+
+/* Whether an ID is an address that can have a document: https with a host and a path, without user, fragment and dot
+ * segments (section 3 of the draft), at most OAUTH_URI_MAX bytes. No ID that this service gives is one. */
+bool oauth_client_is_address(struct str id);
+/* A voucher for a client with a document, as it asks for one redirect URI, in the arena. It says nothing about other
+ * redirect URIs, and ends after OAUTH_VOUCHER_TTL_S. */
+struct str oauth_client_vouch(struct arena *a, int64_t now_us, const struct oauth_client *c, struct str redirect);
+/* Reads the voucher of a client. False for one that is not of this service, has ended, or is another client's. */
+bool oauth_client_vouched(struct arena *a, int64_t now_us, struct str voucher, struct str id, struct oauth_client *ret);
+
 /* Whether the client has registered the URI: exactly, except for the port of a loopback address (RFC 8252 section
  * 7.3). */
 bool oauth_client_has_redirect(const struct oauth_client *c, struct str uri);

@@ -41,7 +41,7 @@ const struct personal_table personal_tables[] = {
          "id:s building_id:s member_id:s kind:s name:s prefix:s scopes:n created_at:t expires_at:t last_used_at:t "
          "revoked_at:t"),
     ROWS(oauth_grant, ACCOUNT, OAUTH_GRANT, 1, "key_id:s scopes:n resource:n created_at:t expires_at:t"),
-    ROWS(oauth_code, ACCOUNT, OAUTH_CODE, 0, "scopes:n resource:n expires_at:t used:b key_id:s"),
+    ROWS(oauth_code, ACCOUNT, OAUTH_CODE, 0, "scopes:n resource:n expires_at:t used:b key_id:s client_name:s"),
     ROWS(browser, ACCOUNT, BROWSER, 1, "id:s program:s system:s remembered:b created_at:t"),
     ROWS(push, ACCOUNT, PUSH, 2, "building_id:s browser_id:s notices:n language:s created_at:t"),
     ROWS(notice_mail, BUILDING, NOTICE_MAIL, 0, "building_id:s notices:n language:s"),

@@ -3,8 +3,10 @@
 #include <curl/curl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "base/mem.h"
+#include "net/guard.h"
 
 #define IDLE_MAX   8     /* idle handles kept with their connections; further ones are closed after use */
 #define FIELDS_MAX 65536 /* bytes of an answer's status lines and header fields */
@@ -138,17 +140,29 @@ static bool add_headers(struct exchange *x, struct arena *a)
     return append_header(x, "Expect:") && append_header(x, "Content-Type:");
 }
 
+static curl_socket_t open_public(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+{
+    (void)arg, (void)purpose;
+    if (!net_guard_permits(&a->addr, a->addrlen))
+        return CURL_SOCKET_BAD;
+    return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+}
+
 static void set_limits(CURL *curl, const struct net_call *call)
 {
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* a time-out does not wait for a name server */
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, call->guarded ? "https" : "http,https");
     curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, call->timeout_ms);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, call->timeout_ms);
     curl_easy_setopt(curl, CURLOPT_MAXAGE_CONN, is_repeatable(call) ? REUSE_S : REUSE_ONCE_S);
+    if (call->guarded)
+        curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_public);
+    if (call->ca)
+        curl_easy_setopt(curl, CURLOPT_CAINFO, call->ca);
 }
 
 static void set_callbacks(CURL *curl, struct exchange *x)
@@ -197,12 +211,22 @@ static struct str media_type(const char *field, struct arena *a)
     return field ? arena_str(a, str_trim(str_cut(str_z(field), ';', &parameters))) : STR_NONE;
 }
 
+static struct str all_lines(CURL *curl, const char *name, struct arena *a)
+{
+    struct str all = STR_NONE;
+    struct curl_header *h;
+    for (size_t i = 0; curl_easy_header(curl, name, i, CURLH_HEADER, -1, &h) == CURLHE_OK; i++)
+        all = arena_printf(a, "%.*s%s%s", STR_ARG(all), i ? "," : "", h->value);
+    return all;
+}
+
 static void read_answer(CURL *curl, const struct exchange *x, struct arena *a, struct net_answer *ret)
 {
     const char *type = NULL;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &ret->status);
     curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type);
     ret->type = media_type(type, a);
+    ret->cache_control = all_lines(curl, "Cache-Control", a);
     ret->body = arena_str(a, buf_view(&x->body));
 }
 

@@ -27,12 +27,15 @@ struct net_call {
     bool repeatable;           /* may be sent twice, whatever the method: it carries an idempotency key */
     long timeout_ms;           /* for everything: name, connection, TLS, the whole answer */
     size_t answer_max;         /* bytes of a body */
+    bool guarded;              /* to https and public addresses (net/guard.h) alone; a pool has such calls or others */
+    const char *ca;            /* PEM file with the trusted authorities; NULL: the system's */
 };
 
 struct net_answer {
     long status;
-    struct str body; /* in the arena; NUL-terminated */
-    struct str type; /* the media type, without parameters; STR_NONE without one */
+    struct str body;          /* in the arena; NUL-terminated */
+    struct str type;          /* the media type, without parameters; STR_NONE without one */
+    struct str cache_control; /* all lines, joined by commas; STR_NONE without one */
 };
 
 /* A connection pool. Any thread may use it, for one call at a time. */

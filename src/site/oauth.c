@@ -27,7 +27,8 @@ struct server {
     struct val issuer, authorization_endpoint, token_endpoint, registration_endpoint, revocation_endpoint,
         scopes_supported, response_types_supported, response_modes_supported, grant_types_supported,
         token_endpoint_auth_methods_supported, revocation_endpoint_auth_methods_supported,
-        code_challenge_methods_supported, authorization_response_iss_parameter_supported, service_documentation;
+        code_challenge_methods_supported, authorization_response_iss_parameter_supported,
+        client_id_metadata_document_supported, service_documentation;
 };
 static const struct field server_fields[] = {
     FIELD(struct server, issuer, T_STRING, .flags = F_REQUIRED),
@@ -43,6 +44,7 @@ static const struct field server_fields[] = {
     FIELD(struct server, revocation_endpoint_auth_methods_supported, T_STRINGS, .flags = F_REQUIRED),
     FIELD(struct server, code_challenge_methods_supported, T_STRINGS, .flags = F_REQUIRED),
     FIELD(struct server, authorization_response_iss_parameter_supported, T_BOOL, .flags = F_REQUIRED),
+    FIELD(struct server, client_id_metadata_document_supported, T_BOOL, .flags = F_REQUIRED),
     FIELD(struct server, service_documentation, T_STRING, .flags = F_REQUIRED),
 };
 static const struct shape server_shape = SHAPE(struct server, "AuthorizationServer", server_fields);
@@ -91,6 +93,7 @@ static enum err get_server(struct request *q, struct reply *p)
     s->revocation_endpoint_auth_methods_supported = words(q, "none", NULL);
     s->code_challenge_methods_supported = words(q, "S256", NULL);
     s->authorization_response_iss_parameter_supported = v_bool(true);
+    s->client_id_metadata_document_supported = v_bool(q->tx.config->oauth_client_documents);
     s->service_documentation = address(q, "/docs/agents");
     return reply_ok(p, 200, &server_shape, s);
 }

@@ -3,7 +3,8 @@
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { assistant, connected } from './lib/oauth.js';
+import { TRUSTED, useDocuments } from './lib/documents.js';
+import { assistant, connected, known } from './lib/oauth.js';
 import { HOSTILE, nameOf, SIGHTS, useBrowser } from './lib/signed.js';
 import { agent, message, resident, signIn, useWorld } from './lib/world.js';
 
@@ -162,4 +163,49 @@ describe('the page of consent', () => {
             await b.close(tab);
         });
     }
+});
+
+describe('the page of consent of an assistant that is known by an address', () => {
+    const w = useWorld({ config: TRUSTED });
+    const { client } = w;
+    const host = useDocuments();
+    const b = useBrowser(w);
+    const page = (one) => `/oauth/authorize?${one.ask()}`;
+    const LOCAL = 'http://127.0.0.1:45001/callback';
+
+    it('shows the host that vouches for the name, and allows', async () => {
+        const one = known(client, host.put('/robot.json'));
+        const person = await resident(client);
+        const tab = await b.open(page(one), person);
+        await tab.getByRole('heading', { name: 'Kitchen robot wants to look after your door' }).waitFor();
+        const own = new URL(host.url('/')).host;
+        await tab.getByText(`${own} says that this is its assistant`).waitFor();
+        await tab.getByText(own, { exact: true }).waitFor();
+        assert.equal(await tab.getByText('can ask in the name of').count(), 0);
+        await tab.context().route(`${one.redirect}**`, (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>Connected</title>' }));
+        await tab.getByRole('button', { name: 'Allow', exact: true }).click();
+        await tab.waitForURL(`${one.redirect}**`);
+        ok(await one.redeem(new URL(tab.url()).searchParams.get('code')));
+        await b.close(tab);
+    });
+
+    it('warns that any program on this device can ask in that name', async () => {
+        const one = known(client, host.put('/local.json', { redirect_uris: [LOCAL] }), LOCAL);
+        const tab = await b.open(page(one), await resident(client));
+        await tab.getByText(`Any program on this device can ask in the name of ${new URL(host.url('/')).host}.`).waitFor();
+        await tab.getByText('Go on only if you started this on this device.').waitFor();
+        await b.look(tab, 'consent-document');
+        await b.close(tab);
+    });
+
+    it('says that a description cannot be used, and why, and leads nowhere', async () => {
+        const one = known(client, host.put('/bad.json', { client_name: HOSTILE, client_id: 'https://evil.example/x' }));
+        const tab = await b.open(page(one), await resident(client));
+        await tab.getByText('cannot be used').waitFor();
+        await tab.getByText('client_id is not the address of the document').waitFor();
+        assert.equal(await tab.getByRole('main').getByRole('link').count(), 0);
+        assert.equal(await tab.getByRole('button', { name: 'Allow', exact: true }).count(), 0);
+        await b.look(tab, 'consent-unreadable');
+        await b.close(tab);
+    });
 });

@@ -8,10 +8,13 @@ import { SCOPES } from './lib/scopes.js';
 import { errorText, t } from './lib/texts.js';
 import { h, patch } from './lib/view.js';
 
-/** @typedef {{client: string | null, host: string | null, this_device: boolean, scopes: string[], error: string | null, back: string | null}} Asked */
+/**
+ * @typedef {{client: string | null, client_host: string | null, unread: boolean, host: string | null, this_device: boolean,
+ *   scopes: string[], error: string | null, reason: string | null, back: string | null, voucher: string | null}} Asked
+ */
 
 /** The request as this page was opened with it: its data can be read again, but this stays. @type {Asked} */
-const asked = data.request;
+let asked = data.request;
 let leaving = false;
 
 // The choice of a building would lose the request, and makes no difference to it.
@@ -19,7 +22,7 @@ at('where').remove();
 
 /** @param {boolean} allow @param {string[]} [scopes] */
 async function decide(allow, scopes) {
-    const { redirect_to: to } = await call('POST', '/v1/oauth/decision', { request: location.search.slice(1), allow, scopes });
+    const { redirect_to: to } = await call('POST', '/v1/oauth/decision', { request: location.search.slice(1), allow, scopes, voucher: asked.voucher ?? undefined });
     leaving = true;
     draw();
     location.replace(to);
@@ -48,6 +51,7 @@ async function refuse(event) {
 function facts() {
     const names = data.buildings.data.map((one) => one.label).join(', ');
     return h('dl', { class: 'facts' },
+        asked.client_host !== null && [h('dt', null, t('by')), h('dd', null, h('b', null, asked.client_host))],
         h('dt', null, t('account')), h('dd', null, data.account.email),
         h('dt', null, t('reach')), h('dd', null, t('buildings', { names })),
         h('dt', null, t('then')), h('dd', null, h('b', null, asked.this_device ? `${t('this_device')} (${asked.host})` : asked.host)));
@@ -55,7 +59,8 @@ function facts() {
 
 function question() {
     return h('section', { class: 'card stack', 'aria-labelledby': 'ask', key: 'ask' }, h('h1', { id: 'ask' }, t('ask', { client: `${asked.client}` })),
-        h('p', { class: 'note' }, t('chosen'), asked.this_device && ` ${t('local')}`),
+        h('p', { class: 'note' }, asked.client_host === null ? t('chosen') : t('vouched', { host: asked.client_host }),
+            asked.this_device && ` ${t('local')}`, asked.this_device && asked.client_host !== null && ` ${t('impostor', { host: asked.client_host })}`),
         facts(),
         form({
             button: t('allow'), submit,
@@ -69,15 +74,33 @@ function question() {
 
 /** The reason why there is nothing to decide. No browser is sent anywhere without a press: anybody can register an address. */
 function mistake() {
-    const why = asked.client === null ? t('unknown') : asked.host === null ? t('elsewhere') : t('mistake');
+    const why = asked.reason !== null ? t('unreadable', { host: `${asked.client_host}` }) : asked.client === null ? t('unknown') : asked.host === null ? t('elsewhere') : t('mistake');
     return h('section', { class: 'card blank', 'aria-labelledby': 'bad', key: 'bad' }, mark('key'), h('h1', { id: 'bad' }, t('bad')),
-        h('p', { class: 'quiet' }, why, asked.host !== null && h('span', { class: 'small' }, ` (${asked.error})`)),
+        h('p', { class: 'quiet' }, why,
+            (asked.host ?? asked.reason) !== null && h('span', { class: 'small' }, ` (${asked.reason ?? asked.error})`)),
         asked.back !== null && h('p', null, h('a', { class: 'button', href: asked.back, rel: 'noreferrer' }, t('back', { host: `${asked.host}` }))));
 }
 
+/** @param {string} text */
+function waiting(text) {
+    return h('section', { class: 'card blank', key: 'going' }, h('p', { role: 'status' }, text));
+}
+
 function draw() {
-    patch(at('page'), leaving ? h('section', { class: 'card blank', key: 'going' }, h('p', { role: 'status' }, t('going')))
+    patch(at('page'), leaving ? waiting(t('going')) : asked.unread ? waiting(t('reading', { host: `${asked.client_host}` }))
         : asked.error === null ? question() : mistake());
 }
 
+/** The service reads the assistant's document at its address: not before the page is there, because that may take seconds. */
+async function read() {
+    try {
+        asked = await call('POST', '/v1/oauth/client', { request: location.search.slice(1) });
+        draw();
+    } catch (error) {
+        if (!(error instanceof CallError)) throw error;
+        patch(at('page'), h('p', { class: 'note bad', role: 'alert', key: 'failed' }, errorText(error.code)));
+    }
+}
+
 draw();
+if (asked.unread) read();

@@ -32,7 +32,7 @@ SELECT key_id, scopes, resource, created_at, expires_at FROM oauth_grant
 WHERE account_id = $1 AND key_id > $3 ORDER BY key_id LIMIT $2
 
 -- name: export_oauth_code
-SELECT scopes, resource, expires_at, used, key_id FROM oauth_code WHERE account_id = $1 ORDER BY expires_at LIMIT $2
+SELECT scopes, resource, expires_at, used, key_id, client_name FROM oauth_code WHERE account_id = $1 ORDER BY expires_at LIMIT $2
 
 -- name: export_browser
 SELECT id, program, system, remembered, created_at FROM browser WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2

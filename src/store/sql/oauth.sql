@@ -1,8 +1,8 @@
 -- Assistants that residents have connected (domain/oauth.h).
 
 -- name: oauth_code_insert
-INSERT INTO oauth_code (hash, account_id, client, redirect, challenge, scopes, resource, expires_at, used)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0)
+INSERT INTO oauth_code (hash, account_id, client, redirect, challenge, scopes, resource, expires_at, used, client_name, shared)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10)
 
 -- name: oauth_code_trim
 -- Keeps the newest codes of an account.
@@ -10,7 +10,7 @@ DELETE FROM oauth_code WHERE hash IN
     (SELECT hash FROM oauth_code WHERE account_id = $1 ORDER BY expires_at DESC LIMIT 1000 OFFSET $2)
 
 -- name: oauth_code_get
-SELECT account_id, client, redirect, challenge, scopes, resource, expires_at, used, key_id FROM oauth_code
+SELECT account_id, client, redirect, challenge, scopes, resource, expires_at, used, key_id, client_name, shared FROM oauth_code
 WHERE hash = $1
 
 -- name: oauth_code_use

@@ -34,9 +34,13 @@ export function failed(answer, error) {
 
 export const challengeOf = (verifier) => createHash('sha256').update(verifier).digest('base64url');
 
-/** An assistant that has registered: `ask` gives the query of its request, `redeem` and `refresh` the answers. */
+/** An assistant that has registered. */
 export async function assistant(client, { name = 'Assistant', redirect = CALLBACK, uris = [redirect], ...more } = {}) {
-    const { client_id: id } = ok(await register(client, { client_name: name, redirect_uris: uris, ...more }), 201);
+    return known(client, ok(await register(client, { client_name: name, redirect_uris: uris, ...more }), 201).client_id, redirect);
+}
+
+/** The assistant with that ID: `ask` gives the query of its request, `redeem` and `refresh` the answers. */
+export function known(client, id, redirect = CALLBACK) {
     const a = {
         id, redirect, verifier: randomBytes(32).toString('base64url'),
         ask: (change = {}) => {

@@ -167,6 +167,72 @@ static void a_registration_that_is_too_long_gets_no_id(void **state)
     arena_done(&a);
 }
 
+static void addresses_of_documents_are_https_with_a_plain_path(void **state)
+{
+    static const struct {
+        const char *id;
+        bool is;
+    } cases[] = {
+        {"https://assistant.example/client.json", true},
+        {"https://assistant.example:8443/a/b?c=d", true},
+        {"https://assistant.example/", true},
+        {"https://assistant.example/.well-known/x", true},
+        {"https://assistant.example/...", true},
+        {"https://assistant.example/a..b", true},
+        {"https://assistant.example/%2e%2e%2e", true},
+        {"https://assistant.example/x?y=/../", true},
+        {"https://assistant.example", false},
+        {"https://assistant.example?x=/y", false},
+        {"https://assistant.example/.", false},
+        {"https://assistant.example/..", false},
+        {"https://assistant.example/a/./b", false},
+        {"https://assistant.example/a/../b", false},
+        {"https://assistant.example/%2e%2E/b", false},
+        {"https://assistant.example/.%2e", false},
+        {"https://assistant.example/x#y", false},
+        {"https://user:p@assistant.example/x", false},
+        {"http://127.0.0.1/x", false},
+        {"HTTPS://assistant.example/x", false},
+        {"https:///x", false},
+        {"https://assistant.example/\xc3\xbc", false},
+        {"", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (oauth_client_is_address(str_z(cases[i].id)) != cases[i].is)
+            fail_msg("%s", cases[i].id);
+}
+
+static void a_voucher_is_for_its_client_redirect_and_hour(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a, NULL, 0);
+    const struct oauth_client c = {STR("https://assistant.example/c"), STR("Robot"),
+                                   STR("https://assistant.example/cb")};
+    const struct str voucher = oauth_client_vouch(&a, NOW, &c, STR("http://127.0.0.1:5/cb"));
+    struct oauth_client got;
+    assert_true(oauth_client_vouched(&a, NOW, voucher, c.id, &got));
+    assert_string_equal(got.name.p, "Robot");
+    assert_true(oauth_client_has_redirect(&got, STR("http://127.0.0.1:5/cb")));
+    assert_false(oauth_client_has_redirect(&got, STR("https://assistant.example/cb")));
+    const int64_t end_us = NOW + OAUTH_VOUCHER_TTL_S * 1000000LL;
+    assert_true(oauth_client_vouched(&a, end_us - 1, voucher, c.id, &got));
+    assert_false(oauth_client_vouched(&a, end_us, voucher, c.id, &got));
+    assert_false(oauth_client_vouched(&a, NOW, voucher, STR("https://assistant.example/d"), &got));
+    assert_false(oauth_client_read(&a, voucher, &got));
+    const struct str id = oauth_client_register(&a, NOW, c.name, c.redirects);
+    assert_false(oauth_client_vouched(&a, NOW, id, c.id, &got));
+    for (size_t i = 0; i < voucher.n; i++) {
+        struct str changed = arena_str(&a, voucher);
+        ((char *)changed.p)[i] ^= 1;
+        /* The last character of a text in base64url has bits that say nothing. */
+        if (oauth_client_vouched(&a, NOW, changed, c.id, &got))
+            fail_msg("byte %zu", i);
+    }
+    arena_done(&a);
+}
+
 int main(void)
 {
     static const unsigned char master[SHA256_LEN] = "a key for tests";
@@ -176,6 +242,8 @@ int main(void)
         cmocka_unit_test(names_are_visible_text),
         cmocka_unit_test(only_an_id_that_this_service_gave_is_read),
         cmocka_unit_test(a_registration_that_is_too_long_gets_no_id),
+        cmocka_unit_test(addresses_of_documents_are_https_with_a_plain_path),
+        cmocka_unit_test(a_voucher_is_for_its_client_redirect_and_hour),
     };
     crypto_set_master(master, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,6 +282,38 @@ static void test_grants_are_deleted_with_their_keys(struct tx *tx)
                  ERR_NOT_FOUND);
 }
 
+static void test_a_program_with_a_document_has_a_grant_for_each_installation(struct tx *tx)
+{
+    struct principal parent = owner(tx), who;
+    const struct id account = parent.account_id;
+    struct client c = {.c = {.id = STR("https://a.example/client")}};
+    const struct oauth_consent given = {.client_id = c.c.id,
+                                        .client_name = STR("Program"),
+                                        .redirect_uri = REDIRECT,
+                                        .challenge = CHALLENGE,
+                                        .resource = OAUTH_MCP,
+                                        .shared = true,
+                                        .scopes = SCOPES};
+    assert_none(oauth_code_issue(tx, &account, &given, c.code));
+    assert_none(redeem(tx, &c));
+    struct client other = c;
+    assert_none(oauth_code_issue(tx, &account, &given, other.code));
+    assert_none(redeem(tx, &other));
+    assert_none(use(tx, &c, &who));
+    assert_none(use(tx, &other, &who));
+    const struct key_entry *keys;
+    size_t count;
+    assert_none(key_list(tx, &account, &keys, &count));
+    assert_str(keys[0].name, "Program");
+    assert_none(oauth_revoke(tx, c.c.id, str_z(other.t.refresh)));
+    assert_none(use(tx, &c, &who));
+    for (int i = 1; i < KEY_ACTIVE_MAX; i++) {
+        assert_none(oauth_code_issue(tx, &account, &given, other.code));
+        assert_none(redeem(tx, &other));
+    }
+    assert_error(oauth_code_issue(tx, &account, &given, other.code), ERR_KEY_LIMIT);
+}
+
 #define TESTS(x)                                                                                                       \
     x(test_a_code_gives_a_key_of_the_account_with_the_allowed_scopes)                                                  \
         x(test_a_code_fits_only_its_client_its_redirect_its_verifier_its_resource_and_its_minute)                      \
@@ -293,5 +325,6 @@ static void test_grants_are_deleted_with_their_keys(struct tx *tx)
                                 x(test_a_client_that_connects_again_replaces_its_grant)                                \
                                     x(test_assistants_count_as_agent_keys_while_their_grant_lasts)                     \
                                         x(test_an_account_has_few_codes_and_they_are_purged)                           \
-                                            x(test_grants_are_deleted_with_their_keys)
+                                            x(test_grants_are_deleted_with_their_keys)                                 \
+                                                x(test_a_program_with_a_document_has_a_grant_for_each_installation)
 TX_RUN(TESTS)
