@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { admin } from './lib/buildings.js';
 import { binary, cleanEnvironment, root, temporaryDirectory } from './lib/daemon.js';
+import { address, QUICK } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { REACHABLE } from './lib/receiver.js';
 import { eventually, visit, world } from './lib/world.js';
@@ -87,6 +88,22 @@ describe('the guides, typed into a shell from top to bottom, answer as they say'
             assert.ok(promised.length > 30);
             shown.forEach((one, i) => checkShown(one, bodies[i]));
             for (const told of [/"outcome":"released"/, /^authentic .*webhook\.test/m]) assert.ok(told.test(output), `${told}`);
+        } finally {
+            await w.close();
+        }
+    });
+
+    it('docs/calls.md: the door is opened while a telephone rings', { timeout: LIMIT_MS }, async () => {
+        const port = await freePort();
+        const w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phone': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
+        try {
+            const { typed, shown, promised } = page('calls.md');
+            const PATH = `${dirname(binary)}:${process.env.PATH}`;
+            const { code, output, statuses, bodies } = await type(typed, w.daemon, { SIP: address(w.daemon), PHONE: `127.0.0.1:${port}`, PATH });
+            assert.deepEqual(statuses, promised, output);
+            assert.equal(code, 0, output);
+            shown.forEach((one, i) => checkShown(one, bodies[i]));
+            assert.match(output, /^tone 9$/m);
         } finally {
             await w.close();
         }
