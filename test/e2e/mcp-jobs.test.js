@@ -4,7 +4,7 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok } from './lib/client.js';
 import { sdks } from './lib/mcp.js';
-import { addition, owner } from './lib/buildings.js';
+import { addition, owner, removal } from './lib/buildings.js';
 import { agent, eventually, iso, MINUTE, now, passMidnight, signIn, useWorld, visit } from './lib/world.js';
 
 const SCOPES = ['account:read', 'access:read', 'access:write', 'logs:read', 'setup:write', 'billing:write', 'buildings:write'];
@@ -129,6 +129,14 @@ describe('jobs by tool calls', () => {
         },
         async ({ id }) => eventually(async () => ok(await person.keeper.get(`/v1/buildings/operations/${id}`)).status === 'succeeded', 'the building'));
 
+    job('remove a building', 2,
+        async () => {
+            const added = ok(await person.keeper.get('/v1/buildings')).data.find(({ id }) => id !== person.building.id);
+            const { id } = await tool('previewBuilding', removal(added.id));
+            return tool('removeBuilding', { id: added.id, quote_id: id });
+        },
+        async ({ id }) => eventually(async () => ok(await person.keeper.get(`/v1/buildings/operations/${id}`)).status === 'succeeded', 'the removal'));
+
     it('buy a subscription: two calls', async () => {
         const fresh = await signIn(client);
         const buyer = await sdks.older(w.daemon, (await agent(fresh, SCOPES)).key);
@@ -144,5 +152,5 @@ describe('jobs by tool calls', () => {
         () => tool('revokeOwnKey'),
         () => assert.rejects(assistant.callTool({ name: 'getAccount', arguments: {} })));
 
-    it('are seventeen, with twenty-two calls', () => assert.deepEqual([table.length, table.reduce((sum, n) => sum + n, 0)], [17, 22]));
+    it('are eighteen, with twenty-four calls', () => assert.deepEqual([table.length, table.reduce((sum, n) => sum + n, 0)], [18, 24]));
 });
