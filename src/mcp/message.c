@@ -112,11 +112,12 @@ static bool is_printable(struct str s)
     return true;
 }
 
-static bool refuse_revision(struct reading *r, struct str requested)
+/* A request that names its revision in `_meta` can be of no older one. */
+static bool refuse_revision(struct reading *r, struct str requested, bool older)
 {
     struct buf data = BUF(HTTP_MAX_BODY * 8);
     buf_lit(&data, "{\"supported\":[\"" MCP_REVISION "\"");
-    for (size_t i = 0; older_revisions[i]; i++)
+    for (size_t i = 0; older && older_revisions[i]; i++)
         buf_printf(&data, ",\"%s\"", older_revisions[i]);
     buf_lit(&data, "],\"requested\":");
     json_put_str(&data, is_printable(requested) ? requested : STR(""));
@@ -155,7 +156,7 @@ static bool read_revision(struct reading *r)
     if (current && !json_node_is_object(json_node_member(meta, STR(META "clientCapabilities"))))
         return fail(r, 400, MCP_INVALID_PARAMS, STR("_meta lacks " META "clientCapabilities."));
     if (!current && named.p && str_index(named, older_revisions) < 0)
-        return refuse_revision(r, named);
+        return refuse_revision(r, named, !body.p);
     return true;
 }
 

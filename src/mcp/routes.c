@@ -114,11 +114,25 @@ static void call_tool(struct request *q, struct mcp_exchange *x, const struct mc
         q->frame = mcp_frame_tool;
 }
 
+static void refuse_resource(struct request *q, struct mcp_exchange *x, struct str uri)
+{
+    struct buf data = BUF(REPLY_MAX);
+    buf_lit(&data, "{\"uri\":");
+    json_put_str(&data, uri);
+    buf_char(&data, '}');
+    refuse_message(q, x,
+                   &(struct mcp_fault){.status = 200,
+                                       .code = MCP_INVALID_PARAMS,
+                                       .message = STR("Unknown resource: see resources/list."),
+                                       .data = buf_view(&data)});
+    buf_done(&data);
+}
+
 static void read_resource(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
 {
     x->resource = mcp_resource(m->name);
     if (!x->resource) {
-        refuse_params(q, x, STR("Unknown resource: see resources/list."));
+        refuse_resource(q, x, m->name);
         return;
     }
     const struct json_node *arguments = NULL;
