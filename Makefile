@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-generators check-homeassistant check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-generators check-homeassistant peers check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 PREFIX := /usr/local
 E2E := test/e2e
@@ -142,6 +142,10 @@ check-generators: build $(NODE_MODULES) ## clients that public generators make o
 	npm ci --prefix test/generators --no-audit --no-fund --ignore-scripts
 	node --test test/generators/*.test.js
 
+peers: build $(NODE_MODULES) ## the conformance tests of the Model Context Protocol, and its Inspector's command line; 330 MB of packages
+	npm ci --prefix test/peers --no-audit --no-fund --ignore-scripts
+	node --test test/peers/*.test.js
+
 check-homeassistant: build $(NODE_MODULES) ## the integration in Home Assistant itself; needs Python 3.13 and PyPI, or HOMEASSISTANT_PYTHON
 	test -n "$(HOMEASSISTANT_PYTHON)" || test -x build/homeassistant/bin/pytest || { python3.13 -m venv build/homeassistant && \
 	    build/homeassistant/bin/pip install --quiet --requirement clients/homeassistant/tests/core/requirements.txt; }
@@ -187,4 +191,4 @@ fresh: ## the README and a newcomer's first door on a minimal Debian 12, made fo
 	scripts/fresh $(FRESH)
 
 clean: ## removes what was built; the service's data in var/ stays
-	rm -rf build $(E2E)/node_modules test/generators/node_modules bench/peer/node_modules
+	rm -rf build $(E2E)/node_modules test/generators/node_modules test/peers/node_modules bench/peer/node_modules
