@@ -207,6 +207,9 @@ describe('the documents in a browser', () => {
         const revoke = page.locator('section', { has: page.locator('#revokeUnlock') });
         await revoke.getByText('Python', { exact: true }).click();
         await revoke.getByText('from urllib.request import').waitFor();
+        const [code, copy] = await Promise.all([revoke.locator('[data-language=python] pre').boundingBox(),
+            revoke.locator('[data-language=python]').getByRole('button', { name: 'Copy' }).boundingBox()]);
+        assert.ok(copy.y + copy.height <= code.y + 1, `the button covers no code: ${JSON.stringify([copy, code])}`);
         await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
         await revoke.locator('[data-language=python]').getByRole('button', { name: 'Copy' }).click();
         await revoke.getByRole('button', { name: 'Copied' }).waitFor();
