@@ -219,8 +219,10 @@ static bool scan_value(struct scan *s)
 
 enum err json_nodes_read(struct str text, struct arena *a, const struct json_node **ret)
 {
+    if (!text.n)
+        return ERR_INVALID_JSON;
     struct scan s = {.at = text.p, .end = text.p + text.n, .arena = a};
-    if (!text.n || !scan_noted(&s, STR_NONE))
+    if (!scan_noted(&s, STR_NONE))
         return ERR_INVALID_JSON;
     scan_space(&s);
     if (s.at != s.end)
