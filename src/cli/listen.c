@@ -278,8 +278,8 @@ static const struct option_row rows[] = {
 static void listen_more(const struct command *self, FILE *out)
 {
     (void)self;
-    fputs("\nThe events have the body and the signature of a webhook delivery. A line tells the receiver's status of "
-          "each.\nThe key needs the scopes account:read and logs:read.\n",
+    fputs("\nThe events have the body and the signature of a webhook delivery. A line tells the\n"
+          "receiver's status of each. The key needs the scopes account:read and logs:read.\n",
           out);
 }
 

@@ -31,7 +31,8 @@ struct tail {
     char newest[40];          /* time of the newest entry; "": none */
     struct id seen[SEEN_MAX]; /* a ring */
     size_t seen_at;
-    bool due; /* there may be new entries */
+    bool due;       /* there may be new entries */
+    bool following; /* the first page was read */
 };
 
 /* ---- entries ---- */
@@ -103,9 +104,12 @@ static int read_page(struct tail *t, int64_t limit, const char *cursor, json_t *
     const struct remote_call call = {
         .method = "GET", .path = path.p, .building = t->options->building, .repeatable = true};
     int status = remote_send(&t->remote, &call, &a, &answer);
-    if (!status && answer.status != 200)
+    if (!status && t->following && (answer.status == 429 || answer.status >= 500)) {
+        complain("%s: responded %ld; trying again", t->remote.url, answer.status);
+        status = EXIT_NO_ANSWER;
+    } else if (!status && answer.status != 200) {
         status = operation_print_error(&answer, false);
-    else if (!status && json_read(answer.body, ret)) {
+    } else if (!status && json_read(answer.body, ret)) {
         complain("the service responded without JSON");
         status = EXIT_FAILED;
     }
@@ -183,6 +187,7 @@ static int tail_follow(struct tail *t)
     if (fflush(stdout) != 0)
         return EXIT_FAILED;
     snprintf(path, sizeof path, "/v1/buildings/%s/events", t->building.text);
+    t->following = true;
     return event_sources_follow(&t->remote, paths, 1, &handler);
 }
 

@@ -395,4 +395,53 @@ describe('portero log tail', () => {
             await w.close();
         }
     });
+
+    it('goes on when a proxy in front of the service fails for a moment', async () => {
+        const w = await world();
+        const commands = new Commands();
+        let refused = 0, failing = false;
+        const proxy = http.createServer((request, response) => {
+            if (failing && request.url.startsWith('/v1/logs')) {
+                refused++;
+                response.writeHead(502, { 'Content-Type': 'text/html' }).end('<h1>Bad Gateway</h1>');
+                return;
+            }
+            request.pipe(https.request(w.daemon.https + request.url, { method: request.method, headers: request.headers, rejectUnauthorized: false },
+                (answer) => { response.writeHead(answer.statusCode, answer.headers); answer.pipe(response); }).on('error', () => response.destroy()));
+        }).listen(0, '127.0.0.1');
+        await once(proxy, 'listening');
+        try {
+            const email = freshEmail();
+            const home = await provisioned(await signIn(w.client, email));
+            assert.equal((await commands.login(w.client, email, ['--scopes', ALL_SCOPES])).status, 0);
+            const { key } = JSON.parse(readFileSync(join(commands.directory, 'config/portero/default.json'), 'utf8'));
+            const env = { PORTERO_URL: `http://127.0.0.1:${proxy.address().port}`, PORTERO_KEY: key };
+            assert.equal((await commands.run(['settings', 'update', '--unlock-tone', '9'])).status, 0);
+            await visit(w.client, { to: home.virtual_number });
+            const tail = commands.start(['log', 'tail'], { env });
+            const entries = () => tail.stdout.split('\n').filter(Boolean).length;
+            await eventually(() => entries() === 1, 'the first entry');
+            await eventually(async () => {
+                if (entries() < 2) await visit(w.client, { to: home.virtual_number });
+                return entries() >= 2;
+            }, 'a second one, so that the stream is followed');
+            const before = entries();
+            failing = true;
+            await visit(w.client, { to: home.virtual_number });
+            await eventually(() => refused > 0, 'a refused request');
+            failing = false;
+            await eventually(() => entries() > before, 'the entry of that time');
+            assert.match(tail.stderr, /responded 502; trying again/);
+            failing = true;
+            const start = await commands.run(['log', 'tail'], { env });
+            assert.equal(start.status, 1);
+            assert.match(start.stderr, /^portero: the service responded 502, which is not an answer of this interface\n$/);
+        } finally {
+            await commands.close();
+            rmSync(commands.directory, { recursive: true, force: true });
+            proxy.closeAllConnections();
+            proxy.close();
+            await w.close();
+        }
+    });
 });
