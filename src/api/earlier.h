@@ -1,4 +1,5 @@
-/* The earlier revision of the interface: its rows for grants and setup (contract, Versioning 3; decisions section 12).
+/* The earlier revision of the interface: its rows for grants, setup and webhooks (contract, Versioning 3; decisions
+ * section 12).
  *
  * Its fields have other names; the rules are those of the current revision. */
 #pragma once
@@ -15,5 +16,15 @@ enum earlier_row {
     EARLIER_ROWS
 };
 
+enum earlier_webhook_row {
+    EARLIER_CREATE_WEBHOOK,
+    EARLIER_LIST_WEBHOOK,
+    EARLIER_UPDATE_WEBHOOK,
+    EARLIER_DELETE_WEBHOOK,
+    EARLIER_TEST_WEBHOOK,
+    EARLIER_WEBHOOK_ROWS
+};
+
 /* For `earlier` of the current revision's rows. */
 extern const struct route earlier_rows[EARLIER_ROWS];
+extern const struct route earlier_webhook_rows[EARLIER_WEBHOOK_ROWS];

@@ -157,6 +157,11 @@ static enum err check_scopes(struct request *q)
     return ERR_INSUFFICIENT_SCOPE;
 }
 
+static enum err check_subscription(const struct request *q)
+{
+    return q->route->flags & ROUTE_SUBSCRIBED && !q->who.subscribed ? ERR_SUBSCRIPTION_REQUIRED : ERR_NONE;
+}
+
 /* ---- the building ---- */
 
 /* The header's ID, or the page's choice; ERR_NONE with an empty one if there is neither. */
@@ -448,6 +453,8 @@ enum err gate_check_part(struct request *q)
     enum err e = check_credential(q);
     if (!e)
         e = check_scopes(q);
+    if (!e)
+        e = check_subscription(q);
     if (!e)
         e = check_building(q);
     if (!e)

@@ -65,7 +65,7 @@ static enum err update_unlock(struct request *q, struct reply *p)
 
 static enum err revoke_unlock(struct request *q, struct reply *p)
 {
-    enum err e = grant_revoke(&q->tx, &q->building_id, &q->path_id);
+    enum err e = grant_revoke(&q->tx, &q->who.account_id, &q->building_id, &q->path_id);
     return e ? e : reply_ok(p, 200, &unlock_revoked_shape, unlock_revoked_body(&q->tx, &q->path_id));
 }
 

@@ -60,7 +60,8 @@ enum route_flag {
     ROUTE_SITE = 512,         /* also served to the website's pages, below /app */
     ROUTE_SITE_ONLY = 1024,   /* served only there; the row's path lacks the /app */
     ROUTE_SECRET_PATH = 2048, /* of a page: its address is a secret, which no referrer and no search engine may tell */
-    ROUTE_EARLIER = 4096      /* exists only for accounts of the earlier revision (decisions section 12); else 404 */
+    ROUTE_EARLIER = 4096,     /* exists only for accounts of the earlier revision (decisions section 12); else 404 */
+    ROUTE_SUBSCRIBED = 8192   /* needs an active subscription, else SUBSCRIPTION_REQUIRED */
 };
 
 #define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})
@@ -118,8 +119,9 @@ struct route {
     const enum err *errors;      /* ROUTE_ERRORS(…): documented in addition to those of the gate */
     enum err store_error;        /* error if the store fails: FETCH_FAILED …; ERR_NONE: INTERNAL_ERROR */
     const struct route *earlier; /* takes its place for accounts of the earlier revision, after authentication, or, of
-                                    CRED_NONE, for bodies that it alone takes; has the same method, path, credential,
-                                    limit, run and struct of the body. NULL: it serves them, too */
+                                    CRED_NONE, for bodies that it alone takes; has the same method, path, limit and run,
+                                    and needs a key if it does; with CRED_NONE also the struct of the body. NULL: it
+                                    serves them, too */
 };
 
 struct route_set {

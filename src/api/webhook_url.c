@@ -3,8 +3,8 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <glib.h>
-#include <pthread.h>
 
+#include "api/slots.h"
 #include "net/guard.h"
 #include "providers/receiver.h"
 
@@ -66,35 +66,7 @@ static const char *find_fault(const char *url, CURLU *u)
     return NULL;
 }
 
-/* The account of each running lookup; an empty ID: the slot is free. */
-static struct id slots[LOOK_UPS_MOST];
-static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* NULL: the account's share or all slots are in use. */
-static struct id *take_slot(const struct id *account)
-{
-    struct id *slot = NULL;
-    unsigned mine = 0;
-    pthread_mutex_lock(&slots_lock);
-    for (struct id *s = slots; s < slots + LOOK_UPS_MOST; s++)
-        if (!id_given(s))
-            slot = s;
-        else if (id_equal(s, account))
-            mine++;
-    if (mine >= LOOK_UPS_ACCOUNT)
-        slot = NULL;
-    if (slot)
-        *slot = *account;
-    pthread_mutex_unlock(&slots_lock);
-    return slot;
-}
-
-static void release_slot(struct id *slot)
-{
-    pthread_mutex_lock(&slots_lock);
-    *slot = (struct id){0};
-    pthread_mutex_unlock(&slots_lock);
-}
+static struct slots lookups = SLOTS(LOOK_UPS_MOST, LOOK_UPS_ACCOUNT);
 
 static enum err verdict_error(struct tx *tx, enum net_guard_verdict verdict)
 {
@@ -113,13 +85,13 @@ static enum err verdict_error(struct tx *tx, enum net_guard_verdict verdict)
 
 static enum err check_host(struct tx *tx, const struct id *account, struct str url)
 {
-    struct id *slot = take_slot(account);
+    struct id *slot = slots_take(&lookups, account);
     if (!slot) {
         tx->retry_after_s = RETRY_S;
         return ERR_RATE_LIMIT_EXCEEDED;
     }
     const enum net_guard_verdict verdict = net_guard_check(url, LOOK_UP_MS);
-    release_slot(slot);
+    slots_release(&lookups, slot);
     return verdict_error(tx, verdict);
 }
 

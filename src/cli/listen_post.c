@@ -71,12 +71,17 @@ static void print_result(const struct listen_event *e, CURLcode failure, long st
 void listen_post(CURL *curl, const char *url, const char *secret, const struct listen_event *e)
 {
     const int64_t time_s = clock_real_us() / US_PER_S;
-    const struct envelope envelope = {str_z(e->id.text), str_z(event_type_names[e->type]), e->data, e->created_us};
+    const struct envelope envelope = {
+        .id = str_z(e->id.text),
+        .type = str_z(event_type_names[e->type]),
+        .data = e->data,
+        .created_us = e->created_us,
+    };
     char signature[ENVELOPE_SIGNATURE_MAX];
     struct buf text = BUF(BODY_MAX);
     long status = 0;
     const size_t body_at = envelope_write(&envelope, time_s, &text);
-    envelope_sign_begin(time_s, signature);
+    envelope_sign_begin(DELIVERY_CURRENT, time_s, signature);
     envelope_sign(buf_view(&text), str_z(secret), signature);
     const CURLcode failure = post(curl, url, signature, str_from(buf_view(&text), body_at), &status);
     print_result(e, failure, status);

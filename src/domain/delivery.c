@@ -3,13 +3,72 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/crypto.h"
 #include "base/json.h"
+#include "domain/building_webhook.h"
+#include "domain/delivery_log.h"
+#include "domain/event.h"
 #include "domain/row.h"
 
 #define WALK       64        /* lanes read at once */
 #define LANES_TEXT (1 << 20) /* the maximum of a list of lanes, as JSON */
 
+#define S  US_PER_S
+#define MS (US_PER_S / 1000)
+const struct delivery_plan delivery_plans[] = {
+    [DELIVERY_CURRENT] = {5, 5000, {{60 * S, 60 * S}, {300 * S, 300 * S}, {1800 * S, 1800 * S}, {7200 * S, 7200 * S}}},
+    [DELIVERY_EARLIER] = {3, 10000, {{5000 * MS, 7500 * MS}, {30 * S, 45 * S}}},
+    [DELIVERY_EARLIER_TEST] = {1, 10000, {{0}}},
+};
+
+/* ---- the times of lanes ---- */
+
+/* Lists of lanes whose time is computed again, JSON: of accounts, and of buildings. */
+struct lanes {
+    struct buf list[2];
+};
+
+static void lanes_init(struct lanes *l)
+{
+    for (int i = 0; i < 2; i++)
+        l->list[i] = BUF(LANES_TEXT);
+}
+
+static void lanes_done(struct lanes *l)
+{
+    for (int i = 0; i < 2; i++)
+        buf_done(&l->list[i]);
+}
+
+static void list_lane(struct lanes *l, const struct id *webhook, bool earlier)
+{
+    struct buf *json = &l->list[earlier];
+    buf_char(json, json->n ? ',' : '[');
+    json_put_str(json, id_str(webhook));
+}
+
+static enum err delivery_settle(struct tx *tx, struct lanes *l)
+{
+    static const enum sql statements[] = {SQL_DELIVERY_LANE_SETTLE, SQL_BUILDING_WEBHOOK_SETTLE};
+    enum err e = ERR_NONE;
+    for (int i = 0; !e && i < 2; i++) {
+        struct buf *json = &l->list[i];
+        if (!json->n)
+            continue;
+        buf_char(json, ']');
+        e = json->full ? ERR_INTERNAL_ERROR
+                       : db_exec(tx->db, statements[i], DB_ARGS(v_str(buf_view(json)), v_int(tx->now_us)), NULL);
+    }
+    return e;
+}
+
 /* ---- taking ---- */
+
+/* A due lane. */
+struct stop {
+    struct delivery_place place;
+    bool earlier; /* of a building's endpoint */
+};
 
 /* One pass over the due lanes. */
 struct round {
@@ -19,9 +78,9 @@ struct round {
     bool passed;                         /* a slow endpoint was skipped for lack of slow_room */
     struct delivery_place before_passed; /* before the first skipped one */
     size_t list_size;                    /* allocated */
-    struct delivery_place stops[WALK];
+    struct stop stops[WALK];
     size_t stop_count;
-    struct buf settled; /* JSON: lanes whose time is computed again */
+    struct lanes settled;
 };
 
 static unsigned least(unsigned a, unsigned b)
@@ -44,13 +103,21 @@ static struct delivery_lane lane_of(const struct delivery_take *t, const struct 
     return known ? *known : (struct delivery_lane){.webhook_id = *webhook, .room = t->lane_room};
 }
 
-static struct delivery delivery_read(const struct cursor *c, const struct id *webhook, struct arena *a)
+static enum delivery_form form_of(bool earlier, struct str type)
+{
+    if (!earlier)
+        return DELIVERY_CURRENT;
+    return str_eq(type, str_z(earlier_event_names[EARLIER_WEBHOOK_TEST])) ? DELIVERY_EARLIER_TEST : DELIVERY_EARLIER;
+}
+
+static struct delivery delivery_read(const struct cursor *c, const struct stop *stop, struct arena *a)
 {
     const struct str secret = col_blob(c, COL_DELIVERY_SECRET);
     const struct str previous = col_blob(c, COL_DELIVERY_PREVIOUS_SECRET);
     return (struct delivery){
-        .webhook_id = *webhook,
+        .webhook_id = stop->place.webhook_id,
         .id = col_id(c, COL_DELIVERY_ID),
+        .form = form_of(stop->earlier, col_str(c, COL_DELIVERY_TYPE)),
         .attempts = col_int(c, COL_DELIVERY_ATTEMPTS),
         .lease = col_int(c, COL_DELIVERY_LEASED_UNTIL),
         .url = col_copy(c, COL_DELIVERY_URL, a),
@@ -60,6 +127,7 @@ static struct delivery delivery_read(const struct cursor *c, const struct id *we
         .type = col_copy(c, COL_DELIVERY_TYPE, a),
         .data = col_copy(c, COL_DELIVERY_DATA, a),
         .trace = col_copy(c, COL_DELIVERY_TRACE, a),
+        .building_id = col_copy(c, COL_DELIVERY_BUILDING_ID, a),
         .event_created_us = col_int(c, COL_DELIVERY_CREATED_AT),
     };
 }
@@ -79,26 +147,8 @@ static struct str list_held(const struct delivery_lane *lane, struct arena *a)
     return list;
 }
 
-/* Adds a lane to a list for delivery_settle. */
-static void list_lane(struct buf *json, const struct id *webhook)
-{
-    buf_char(json, json->n ? ',' : '[');
-    json_put_str(json, id_str(webhook));
-}
-
-/* Computes the times of the lanes again. */
-static enum err delivery_settle(struct tx *tx, struct buf *lanes)
-{
-    if (!lanes->n)
-        return ERR_NONE;
-    buf_char(lanes, ']');
-    if (lanes->full)
-        return ERR_INTERNAL_ERROR;
-    return db_exec(tx->db, SQL_DELIVERY_LANE_SETTLE, DB_ARGS(v_str(buf_view(lanes)), v_int(tx->now_us)), NULL);
-}
-
 /* Takes due deliveries of one endpoint that are not held. */
-static enum err take_lane(struct round *r, const struct delivery_lane *lane, unsigned room)
+static enum err take_lane(struct round *r, const struct stop *stop, const struct delivery_lane *lane, unsigned room)
 {
     struct delivery_take *t = r->t;
     struct arena *a = r->tx->arena;
@@ -111,13 +161,13 @@ static enum err take_lane(struct round *r, const struct delivery_lane *lane, uns
                           &c);
     for (; !e && !(e = db_next(&c, &more)) && more && found < wanted; found++) {
         t->list = list_room(a, t->list, t->count, &r->list_size, sizeof *t->list);
-        t->list[t->count++] = delivery_read(&c, &lane->webhook_id, a);
+        t->list[t->count++] = delivery_read(&c, stop, a);
     }
     r->room -= found;
     r->slow_room -= lane->slow ? found : 0;
     t->more |= found == wanted;
     if (t->writing)
-        list_lane(&r->settled, &lane->webhook_id);
+        list_lane(&r->settled, &lane->webhook_id, stop->earlier);
     else
         t->again |= !found && !lane->held_count;
     return e;
@@ -148,15 +198,15 @@ static void delivery_pass(struct round *r, const struct delivery_lane *lane, con
     r->before_passed = *before;
 }
 
-static enum err delivery_visit(struct round *r, const struct delivery_place *at)
+static enum err delivery_visit(struct round *r, const struct stop *at)
 {
     const struct delivery_place before = r->t->last;
-    r->t->last = *at;
-    const struct delivery_lane lane = lane_of(r->t, &at->webhook_id);
+    r->t->last = at->place;
+    const struct delivery_lane lane = lane_of(r->t, &at->place.webhook_id);
     const unsigned room = lane.slow ? least(lane.room, r->slow_room) : lane.room;
-    enum err e = look_ahead(r, &at->webhook_id);
+    enum err e = look_ahead(r, &at->place.webhook_id);
     if (!e && room)
-        return take_lane(r, &lane, room);
+        return take_lane(r, at, &lane, room);
     delivery_pass(r, &lane, &before);
     return e;
 }
@@ -170,8 +220,10 @@ static enum err find_stops(struct round *r, const struct delivery_place *behind,
                           DB_ARGS(v_int(behind->due_us), v_str(str_z(behind->webhook_id.text)), v_int(count)), &c);
     r->stop_count = 0;
     while (!e && !(e = db_next(&c, &more)) && more && r->stop_count < count)
-        r->stops[r->stop_count++] =
-            (struct delivery_place){col_int(&c, COL_DELIVERY_LANES_DUE_AT), col_id(&c, COL_DELIVERY_LANES_WEBHOOK_ID)};
+        r->stops[r->stop_count++] = (struct stop){
+            .place = {col_int(&c, COL_DELIVERY_LANES_DUE_AT), col_id(&c, COL_DELIVERY_LANES_WEBHOOK_ID)},
+            .earlier = col_int(&c, COL_DELIVERY_LANES_EARLIER) != 0,
+        };
     return e;
 }
 
@@ -187,7 +239,7 @@ static enum err delivery_walk(struct round *r, const struct delivery_place *from
     do {
         enum err e = find_stops(r, &r->t->last, WALK);
         for (size_t i = 0; !e && i < r->stop_count; i++) {
-            const struct delivery_place *at = &r->stops[i];
+            const struct delivery_place *at = &r->stops[i].place;
             if (at->due_us > r->tx->now_us)
                 delivery_expect(r, at->due_us);
             if (at->due_us > r->tx->now_us || (to && is_behind(at, to)))
@@ -195,7 +247,7 @@ static enum err delivery_walk(struct round *r, const struct delivery_place *from
             r->t->more |= r->room == 0;
             if (r->room == 0)
                 return ERR_NONE;
-            e = delivery_visit(r, at);
+            e = delivery_visit(r, &r->stops[i]);
         }
         if (e)
             return e;
@@ -226,61 +278,70 @@ static enum err look_first(struct round *r)
     r->t->last = r->t->after;
     if (e || !r->stop_count)
         return e;
-    delivery_expect(r, r->stops[0].due_us);
-    r->t->again = r->stops[0].due_us <= r->tx->now_us;
+    delivery_expect(r, r->stops[0].place.due_us);
+    r->t->again = r->stops[0].place.due_us <= r->tx->now_us;
     return ERR_NONE;
 }
 
 enum err delivery_take(struct tx *tx, struct delivery_take *t)
 {
-    struct round r = {.tx = tx, .t = t, .room = t->room, .slow_room = t->slow_room, .settled = BUF(LANES_TEXT)};
+    struct round r = {.tx = tx, .t = t, .room = t->room, .slow_room = t->slow_room};
+    lanes_init(&r.settled);
     t->list = NULL;
     t->count = 0;
     t->next_us = INT64_MAX;
     t->more = t->again = false;
     enum err e = t->leases && !t->writing ? look_first(&r) : go_round(&r);
-    buf_done(&r.settled);
+    lanes_done(&r.settled);
     return e;
 }
 
 /* ---- recording ---- */
 
+bool delivery_gives_up(const struct delivery_result *r)
+{
+    return r->failure && r->attempt >= delivery_plans[r->form].attempts;
+}
+
 /* When the next attempt after a failed one is due. */
-static int64_t next_us(int64_t attempt, int64_t ended_us)
+static int64_t next_us(const struct delivery_result *r)
 {
-    static const int64_t pauses_min[] = {1, 5, 30, 120};
-    assert(attempt >= 1 && attempt < DELIVERY_ATTEMPTS);
-    return ended_us + pauses_min[attempt - 1] * 60 * US_PER_S;
+    const struct delivery_plan *plan = &delivery_plans[r->form];
+    uint64_t random;
+    assert(r->attempt >= 1 && r->attempt < plan->attempts);
+    const int64_t least_us = plan->pauses[r->attempt - 1].least_us, most_us = plan->pauses[r->attempt - 1].most_us;
+    crypto_random(&random, sizeof random);
+    return r->ended_us + least_us + (int64_t)(random % (uint64_t)(most_us - least_us + 1));
 }
 
-static enum err delivery_record_one(struct tx *tx, const struct delivery_result *r)
+static enum err delivery_record_one(struct tx *tx, struct delivery_result *r)
 {
-    const char *status = "delivered";
-    int64_t due_us = r->ended_us;
-    if (r->failure && r->attempt >= DELIVERY_ATTEMPTS) {
-        status = "failed";
-    } else if (r->failure) {
-        status = "pending";
-        due_us = next_us(r->attempt, r->ended_us);
-    }
-    return db_exec(tx->db, SQL_DELIVERY_RECORD,
-                   DB_ARGS(v_str(id_str(&r->webhook_id)), v_str(id_str(&r->id)), v_int(r->attempt),
-                           v_str(str_z(status)), v_int(due_us), v_int(r->ended_us),
-                           r->status_code ? v_int(r->status_code) : v_null(), v_str(str_z(r->failure)),
-                           v_int(r->lease)),
-                   NULL);
+    const bool again = r->failure && !delivery_gives_up(r);
+    const enum delivery_status status = !r->failure ? DELIVERY_DELIVERED : again ? DELIVERY_PENDING : DELIVERY_FAILED;
+    int64_t changed;
+    r->disabled = false;
+    enum err e = db_exec(tx->db, SQL_DELIVERY_RECORD,
+                         DB_ARGS(v_str(id_str(&r->webhook_id)), v_str(id_str(&r->id)), v_int(r->attempt),
+                                 v_str(str_z(delivery_status_names[status])), v_int(again ? next_us(r) : r->ended_us),
+                                 v_int(r->ended_us), r->status_code ? v_int(r->status_code) : v_null(),
+                                 v_str(str_z(r->failure)), v_int(r->lease), v_int(r->took_ms)),
+                         &changed);
+    if (e || !changed || again || r->form != DELIVERY_EARLIER)
+        return e;
+    return building_webhook_ended(tx, &r->webhook_id, !r->failure, &r->disabled);
 }
 
-enum err delivery_record(struct tx *tx, const struct delivery_result *list, size_t count)
+enum err delivery_record(struct tx *tx, struct delivery_result *list, size_t count)
 {
-    struct buf lanes = BUF(LANES_TEXT);
+    struct lanes lanes;
     enum err e = ERR_NONE;
+    lanes_init(&lanes);
     for (size_t i = 0; !e && i < count; i++) {
         e = delivery_record_one(tx, &list[i]);
-        list_lane(&lanes, &list[i].webhook_id);
+        list_lane(&lanes, &list[i].webhook_id, list[i].form != DELIVERY_CURRENT);
     }
     if (!e)
         e = delivery_settle(tx, &lanes);
-    buf_done(&lanes);
+    lanes_done(&lanes);
     return e;
 }

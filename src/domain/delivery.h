@@ -1,9 +1,10 @@
 /* The queue of deliveries to webhook endpoints: takes due ones, and records attempts (contract, Events and Webhook
  * delivery; decisions, section 8). domain/event.h writes the rows.
  *
- * Each endpoint has a row in table `delivery_lane` with a time at or before its next due delivery. Due deliveries are
- * found in the order of that time, so that an endpoint that only waits is not read. Writing a delivery lowers the time;
- * recording an attempt computes it again.
+ * Each endpoint has a row in table `delivery_lane` with a time at or before its next due delivery; those of a building
+ * (domain/building_webhook.h) have it in their own row, where programs that do not know them do not look. Due
+ * deliveries are found in the order of that time, so that an endpoint that only waits is not read. Writing a delivery
+ * lowers the time; recording an attempt computes it again.
  *
  * Where one process has the store, it knows which deliveries it is sending, and taking is a read. Where several
  * processes share the store, a row is taken under a lease of a minute by the server's clock, which ends with its node
@@ -12,19 +13,33 @@
 #pragma once
 #include "domain/tx.h"
 
-#define DELIVERY_ATTEMPTS 5
+/* The forms of deliveries: the contract's, Events, and those of the earlier revision, Versioning 3. */
+enum delivery_form { DELIVERY_CURRENT, DELIVERY_EARLIER, DELIVERY_EARLIER_TEST, DELIVERY_FORMS };
+
+#define DELIVERY_ATTEMPTS_MAX 5
+
+/* When attempts are made, by form. */
+extern const struct delivery_plan {
+    int attempts;
+    long timeout_ms; /* of an attempt */
+    struct {
+        int64_t least_us, most_us;
+    } pauses[DELIVERY_ATTEMPTS_MAX - 1]; /* after a failed attempt, chosen at random between the two */
+} delivery_plans[DELIVERY_FORMS];
 
 /* A due delivery, with everything that an attempt needs. */
 struct delivery {
     struct id webhook_id, id;
+    enum delivery_form form;
     int64_t attempts;           /* attempts that have ended */
     int64_t lease;              /* names the lease; 0: it has no lease */
     struct str url;             /* STR_NONE: the endpoint was deleted */
     struct str secret;          /* sealed for WEBHOOK_PURPOSE */
     struct str previous_secret; /* the same, if it is still valid, too; STR_NONE otherwise */
     struct str event_id, type;
-    struct str data;  /* JSON; STR_NONE: the event was deleted */
-    struct str trace; /* of the event (domain/event.h); STR_NONE without one */
+    struct str data;        /* JSON; STR_NONE: the event was deleted */
+    struct str trace;       /* of the event (domain/event.h); STR_NONE without one */
+    struct str building_id; /* of the event; STR_NONE without one */
     int64_t event_created_us;
 };
 
@@ -69,14 +84,20 @@ enum err delivery_take(struct tx *tx, struct delivery_take *t) CHECKED;
 /* The end of an attempt. */
 struct delivery_result {
     struct id webhook_id, id;
+    enum delivery_form form;
     int64_t attempt;  /* its number, from 1 */
     int64_t lease;    /* of the delivery */
     int64_t ended_us; /* on the service's clock */
+    int64_t took_ms;
     long status_code; /* 0: no answer */
     const char
         *failure; /* status, timeout, resolve, address, connect, tls, broken, url, secret or gone; NULL: it succeeded */
+    bool disabled; /* set by delivery_record: this failure has switched the endpoint off */
 };
+
+/* A failure, after which no attempt follows. */
+bool delivery_gives_up(const struct delivery_result *r);
 
 /* Records the ends of attempts: each delivery is then delivered, pending again, or failed. A delivery that was canceled
  * meanwhile, or recorded by another process, stays unchanged. */
-enum err delivery_record(struct tx *tx, const struct delivery_result *list, size_t count) CHECKED;
+enum err delivery_record(struct tx *tx, struct delivery_result *list, size_t count) CHECKED;

@@ -4,6 +4,7 @@
 
 #include "domain/billing_account.h"
 #include "domain/building.h"
+#include "domain/building_webhook.h"
 #include "domain/checkout_row.h"
 #include "domain/job.h"
 #include "domain/mail.h"
@@ -57,7 +58,7 @@ static enum err end_webhooks(struct tx *tx, const struct id *account)
     enum err e = webhook_list(tx, account, &webhooks, &count);
     for (size_t i = 0; !e && i < count; i++)
         e = webhook_delete(tx, account, &webhooks[i].id);
-    return e;
+    return e ? e : building_webhook_end_all(tx, account);
 }
 
 static enum err end_numbers(struct tx *tx, const struct id *account)
@@ -238,6 +239,7 @@ static const enum sql sweeps[] = {
     SQL_ERASURE_DELIVERIES,
     SQL_ERASURE_EVENTS,
     SQL_ERASURE_WEBHOOKS,
+    SQL_ERASURE_BUILDING_WEBHOOKS,
     SQL_ERASURE_KEYS,
     SQL_ERASURE_CODES,
     SQL_ERASURE_OPERATIONS,

@@ -1,5 +1,6 @@
 #include "domain/grant.h"
 
+#include "domain/event.h"
 #include "domain/feed.h"
 #include "domain/grant_code.h"
 #include "domain/grant_row.h"
@@ -328,10 +329,21 @@ enum err grant_update(struct tx *tx, const struct grant_place *place, const stru
     return ERR_NONE;
 }
 
-enum err grant_revoke(struct tx *tx, const struct id *building, const struct id *id)
+static struct event_data revoked_data(struct tx *tx, const struct cursor *c, const struct id *id)
+{
+    return (struct event_data){
+        .unlock_id = v_str(id_str(id)),
+        .unlock_type = v_str(str_z(grant_type_names[col_int(c, COL_GRANT_REVOKE_TYPE)])),
+        .label = v_str(col_copy(c, COL_GRANT_REVOKE_LABEL, tx->arena)),
+        .occurred_at = v_time(tx->now_us),
+    };
+}
+
+enum err grant_revoke(struct tx *tx, const struct id *account, const struct id *building, const struct id *id)
 {
     struct grant g;
     int was_enabled = 0;
+    struct event_data data;
     const struct id_bytes bytes = id_to_bytes(id);
     {
         CURSOR c;
@@ -340,9 +352,12 @@ enum err grant_revoke(struct tx *tx, const struct id *building, const struct id 
         if (e)
             return e == ERR_NOT_FOUND ? grant_get(tx, &(struct grant_place){.building = building}, id, &g) : e;
         was_enabled = (int)col_int(&c, COL_GRANT_REVOKE_ENABLED);
+        data = revoked_data(tx, &c, id);
     }
     enum err e = count_enabled(tx, building, -was_enabled);
     if (!e)
         e = db_exec(tx->db, SQL_GUEST_LINK_DELETE, DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes)), NULL);
+    if (!e)
+        e = event_write_earlier(tx, EARLIER_UNLOCK_REVOKED, account, building, &data);
     return e ? e : feed_grant(tx, building, FEED_GRANT_REVOKED, id, 0);
 }

@@ -110,8 +110,9 @@ enum err grant_list(struct tx *tx, const struct id *building, const struct grant
 enum err grant_update(struct tx *tx, const struct grant_place *place, const struct id *id, int64_t version,
                       const struct grant_input *in, struct grant *ret) CHECKED;
 
-/* Revokes the grant for good. Needs no subscription; may be repeated. Fails with ERR_NOT_FOUND. */
-enum err grant_revoke(struct tx *tx, const struct id *building, const struct id *id) CHECKED;
+/* Revokes the grant for good, and tells the building's endpoints of the earlier revision. Needs no subscription; may be
+ * repeated. Fails with ERR_NOT_FOUND. */
+enum err grant_revoke(struct tx *tx, const struct id *account, const struct id *building, const struct id *id) CHECKED;
 
 /* The first that applies: revoked, inactive, exhausted, expired, scheduled, active. */
 enum grant_status grant_status(const struct grant *g, int64_t now_us);

@@ -63,10 +63,12 @@ const struct personal_table personal_tables[] = {
          "building_id:s known:b failed_1:t failed_2:t failed_3:t failed_4:t closed_until:t closings:n mailed_at:t"),
     ROWS(webhook, ACCOUNT, WEBHOOK, 1,
          "id:s created_at:t url:s events:n active:n request_id:s previous_until:t rotation_id:s deleted_at:t"),
+    ROWS(building_webhook, ACCOUNT, BUILDING_WEBHOOK, 1,
+         "id:s building_id:s created_at:t url:s events:n description:s active:b failures:n request_id:s deleted_at:t"),
     ROWS(event, ACCOUNT, EVENT, 1, "id:s building_id:s type:s created_at:t data:j"),
     ROWS(delivery, WEBHOOK, DELIVERY, 1,
          "id:s webhook_id:s event_id:s created_at:t status:s attempts:n due_at:t attempted_at:t status_code:n "
-         "failure:s"),
+         "failure:s took_ms:n"),
     ROWS(checkout, ACCOUNT, CHECKOUT, 1,
          "id:s request_id:s status:s created_at:t checked_at:t plan:s quantity:n email:s customer_id:s return_url:s "
          "session_id:s subscription_id:s canceled_at:t"),

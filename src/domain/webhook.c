@@ -9,38 +9,11 @@
 
 #define ALL_EVENTS ((1U << EVENT_TYPE_COUNT) - 1)
 
-/* ---- types of events ---- */
-
-static bool webhook_event_parse(struct str text, uint32_t *ret_bit)
-{
-    for (int i = 0; i < EVENT_TYPE_COUNT; i++)
-        if (str_eq(text, str_z(event_type_names[i]))) {
-            *ret_bit = 1U << i;
-            return true;
-        }
-    return false;
-}
-
 enum err webhook_events(struct tx *tx, struct val texts, uint32_t *ret)
 {
-    uint32_t bits = 0, bit;
-    const struct val *list = texts.ptr;
-    if (!v_given(texts)) {
-        *ret = ALL_EVENTS;
-        return ERR_NONE;
-    }
-    if (texts.count == 0)
-        return tx_fail(tx, ERR_INVALID_WEBHOOK_EVENTS, "events must have at least one item");
-    for (uint32_t i = 0; i < texts.count; i++) {
-        if (!webhook_event_parse(list[i].s, &bit))
-            return tx_fail(tx, ERR_INVALID_WEBHOOK_EVENTS, "events has an unknown type");
-        if (bits & bit) {
-            tx->why = arena_printf(tx->arena, "events: %.*s is listed twice", STR_ARG(list[i].s));
-            return ERR_INVALID_WEBHOOK_EVENTS;
-        }
-        bits |= bit;
-    }
-    *ret = bits;
+    if (v_given(texts))
+        return event_bits(tx, texts, event_type_names, EVENT_TYPE_COUNT, ERR_INVALID_WEBHOOK_EVENTS, ret);
+    *ret = ALL_EVENTS;
     return ERR_NONE;
 }
 

@@ -44,7 +44,7 @@ static bool write_signature(struct attempt *a, const struct delivery *d, int64_t
 {
     const struct str sealed[] = {d->secret, d->previous_secret};
     struct str secret;
-    envelope_sign_begin(time_s, a->signature);
+    envelope_sign_begin(d->form, time_s, a->signature);
     for (size_t i = 0; i < sizeof sealed / sizeof *sealed; i++) {
         if (i && !sealed[i].p)
             continue;
@@ -62,7 +62,14 @@ static const char *make_request(struct attempt *a, const struct delivery *d, str
     int64_t time_s = clock_real_us() / US_PER_S;
     if (!d->url.p || !d->data.p)
         return "gone";
-    const struct envelope envelope = {d->event_id, d->type, d->data, d->event_created_us};
+    const struct envelope envelope = {
+        .form = d->form,
+        .id = d->event_id,
+        .type = d->type,
+        .data = d->data,
+        .building_id = d->building_id,
+        .created_us = d->event_created_us,
+    };
     const size_t body_at = envelope_write(&envelope, time_s, &a->signed_text);
     if (!write_signature(a, d, time_s, arena))
         return "secret";
@@ -73,6 +80,9 @@ static const char *make_request(struct attempt *a, const struct delivery *d, str
     a->post.url = a->url;
     a->post.headers[0] = a->signature;
     a->post.headers[1] = *a->trace ? a->trace : NULL;
+    envelope_head(&envelope, a->lines);
+    for (int i = 0; i < ENVELOPE_LINES; i++)
+        a->post.headers[2 + i] = *a->lines[i] ? a->lines[i] : NULL;
     a->post.body = str_from(buf_view(&a->signed_text), body_at);
     return NULL;
 }
@@ -84,7 +94,7 @@ struct attempt *attempt_new(const struct delivery *d)
     struct attempt *a = mem_new(struct attempt);
     a->signed_text = BUF(ATTEMPT_BODY_MAX);
     a->result = (struct delivery_result){
-        .webhook_id = d->webhook_id, .id = d->id, .attempt = d->attempts + 1, .lease = d->lease};
+        .webhook_id = d->webhook_id, .id = d->id, .form = d->form, .attempt = d->attempts + 1, .lease = d->lease};
     arena_init(&arena, first, sizeof first);
     a->result.failure = make_request(a, d, &arena);
     arena_done(&arena);
@@ -123,6 +133,7 @@ void attempt_end(struct attempt *a)
 {
     long status = a->post.status;
     a->result.ended_us = clock_now_us();
+    a->result.took_ms = (clock_monotonic_us() - a->began_us) / 1000;
     if (!a->result.failure) {
         a->result.status_code = status;
         if (!status)

@@ -1,4 +1,4 @@
-/* One attempt of a delivery: the signed request (contract, Events) and its result. */
+/* One attempt of a delivery: the signed request (jobs/envelope.h) and its result. */
 #pragma once
 #include "base/buf.h"
 #include "domain/delivery.h"
@@ -15,6 +15,7 @@ struct attempt {
     char *url;
     struct buf signed_text;                                           /* the signature's time, a period, and the body */
     char signature[ENVELOPE_SIGNATURE_MAX], trace[ATTEMPT_TRACE_MAX]; /* lines of the head; trace may be "" */
+    char lines[ENVELOPE_LINES][ENVELOPE_LINE_MAX];                    /* further ones, or "" */
     char trace_id[TRACE_ID_LEN + 1];                                  /* for the log; "" without a trace */
 
     /* For jobs/endpoint.c. */

@@ -12,13 +12,15 @@
 #include "base/mailbox.h"
 #include "base/mem.h"
 #include "base/metric.h"
+#include "base/wait.h"
+#include "domain/building_webhook.h"
 #include "jobs/bell.h"
 #include "jobs/endpoint.h"
 
-#define NICE             5    /* calls and requests come first */
-#define TIMEOUT_MS       5000 /* contract, Events */
+#define NICE             5 /* calls and requests come first */
 #define CONNECTIONS_KEPT 1024
 #define RECORDS          64    /* results in one transaction, which other writes may have to wait for */
+#define POLL_SHARED_MS   100   /* another node may record the result that deliveries_wait waits for */
 #define BUSY_US          20000 /* between looks while there is enough to do */
 
 /* The two transactions of the engine, one of each at a time. A store thread runs them, and posts the end to the
@@ -67,6 +69,9 @@ struct deliveries {
     int64_t record_us;           /* record no sooner, monotonic */
 
     /* For any thread. */
+    pthread_mutex_t lock; /* of records */
+    pthread_cond_t recorded;
+    uint64_t records; /* counts transactions that recorded results */
     struct bell bell;
     struct mailbox box;
     struct mail kick;
@@ -94,6 +99,7 @@ static void begin_attempt(struct deliveries *d, const struct delivery *delivery)
     struct attempt *a = attempt_new(delivery);
     a->post.done = on_posted;
     a->post.context = d;
+    a->post.timeout_ms = d->options.timeout_ms ? d->options.timeout_ms : delivery_plans[delivery->form].timeout_ms;
     endpoints_begin(d->endpoints, a);
     if (a->result.failure || attempt_receive(a, delivery, d->options.config)) {
         end_attempt(d, a);
@@ -190,15 +196,25 @@ static void record_done(struct store_task *task, enum err result)
     mailbox_post(&r->engine->box, &r->mail);
 }
 
-static void note_exhausted(const struct attempt *a)
+static void note_exhausted(const struct attempt *a, bool disabled)
 {
     const struct delivery_result *r = &a->result;
-    if (r->attempt != DELIVERY_ATTEMPTS)
+    if (disabled)
+        log_warn("webhook endpoint disabled endpoint=%s failures=%d", r->webhook_id.text, BUILDING_WEBHOOK_FAILURES);
+    if (!delivery_gives_up(r) || r->form == DELIVERY_EARLIER_TEST) /* of a test, the one who made it is told */
         return;
     metric_add(metrics.deliveries_given_up, 1);
     log_warn("delivery failed delivery=%s endpoint=%s attempts=%lld failure=%s code=%ld%s%s", r->id.text,
              r->webhook_id.text, (long long)r->attempt, r->failure, r->status_code, *a->trace_id ? " trace_id=" : "",
              a->trace_id);
+}
+
+static void note_recorded(struct deliveries *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->records++;
+    pthread_cond_broadcast(&d->recorded);
+    pthread_mutex_unlock(&d->lock);
 }
 
 static void record_end(struct mail *m)
@@ -213,12 +229,13 @@ static void record_end(struct mail *m)
     }
     for (size_t i = 0; i < r->count; i++) {
         if (r->results[i].failure) {
-            note_exhausted(r->attempts[i]);
+            note_exhausted(r->attempts[i], r->results[i].disabled);
             d->wanted = true; /* to know when the next attempt is due */
         }
         endpoints_remove(d->endpoints, r->attempts[i]);
     }
     r->count = 0;
+    note_recorded(d);
 }
 
 static void start_record(struct deliveries *d)
@@ -324,6 +341,8 @@ enum err deliveries_new(const struct deliveries_options *options, struct deliver
     d->options = *options;
     d->wanted = true;
     bell_init(&d->bell);
+    pthread_mutex_init(&d->lock, NULL);
+    cond_init(&d->recorded);
     d->endpoints = endpoints_new();
     d->ended = g_ptr_array_new();
     init_tasks(d);
@@ -337,7 +356,7 @@ enum err deliveries_start(struct deliveries *d, struct heartbeat *heartbeat)
     const struct net_poster_options options = {
         .allow_private = d->options.config->webhooks_allow_private,
         .verify_tls = d->options.config->webhooks_verify_tls,
-        .timeout_ms = d->options.timeout_ms ? d->options.timeout_ms : TIMEOUT_MS,
+        .timeout_ms = delivery_plans[DELIVERY_CURRENT].timeout_ms,
         .connections_kept = CONNECTIONS_KEPT,
     };
     enum err e = net_poster_new(&options, d->box.fd, &d->poster);
@@ -352,6 +371,7 @@ enum err deliveries_start(struct deliveries *d, struct heartbeat *heartbeat)
 void deliveries_stop(struct deliveries *d)
 {
     bell_stop(&d->bell);
+    note_recorded(d);
     if (!d->running)
         return;
     deliveries_kick(d);
@@ -368,6 +388,8 @@ void deliveries_free(struct deliveries *d)
     endpoints_free(d->endpoints);
     g_ptr_array_free(d->ended, TRUE);
     bell_done(&d->bell);
+    pthread_cond_destroy(&d->recorded);
+    pthread_mutex_destroy(&d->lock);
     mailbox_done(&d->box);
     free(d);
 }
@@ -384,6 +406,26 @@ static uint64_t kick_engine(struct deliveries *d)
 void deliveries_kick(struct deliveries *d)
 {
     kick_engine(d);
+}
+
+uint64_t deliveries_records(struct deliveries *d)
+{
+    pthread_mutex_lock(&d->lock);
+    const uint64_t records = d->records;
+    pthread_mutex_unlock(&d->lock);
+    return records;
+}
+
+bool deliveries_wait(struct deliveries *d, uint64_t seen, int64_t wait_ms)
+{
+    if (!store_exclusive(d->options.store) && wait_ms > POLL_SHARED_MS)
+        wait_ms = POLL_SHARED_MS;
+    const int64_t until_us = clock_monotonic_us() + wait_ms * 1000;
+    pthread_mutex_lock(&d->lock);
+    while (d->records == seen && cond_wait_until(&d->recorded, &d->lock, until_us))
+        ;
+    pthread_mutex_unlock(&d->lock);
+    return !bell_is_stopping(&d->bell);
 }
 
 bool deliveries_drain(struct deliveries *d, int wait_ms)

@@ -13,7 +13,7 @@ struct deliveries;
 struct deliveries_options {
     const struct config *config; /* webhooks.allow_private, webhooks.verify_tls */
     struct store *store;
-    long timeout_ms; /* of an attempt; 0: five seconds (contract, Events) */
+    long timeout_ms; /* of an attempt; 0: that of its form (domain/delivery.h) */
 };
 
 enum err deliveries_new(const struct deliveries_options *options, struct deliveries **ret) CHECKED;
@@ -25,6 +25,11 @@ void deliveries_free(struct deliveries *d);
 
 /* Call this after rows were added or canceled, or the clock was moved. Any thread; never blocks. */
 void deliveries_kick(struct deliveries *d);
+/* A number that changes when results of attempts are recorded. */
+uint64_t deliveries_records(struct deliveries *d);
+/* Waits for at most wait_ms until that number is not `seen`. May return early: results that other nodes record are not
+ * counted. Returns false if the engine stops. Blocks; any thread. */
+bool deliveries_wait(struct deliveries *d, uint64_t seen, int64_t wait_ms);
 /* Waits for at most wait_ms until no delivery is due and no request is in progress. Deliveries that wait for their next
  * attempt do not count. Returns false after a timeout, or if the engine stops. */
 bool deliveries_drain(struct deliveries *d, int wait_ms);

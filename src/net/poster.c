@@ -131,8 +131,6 @@ static CURL *poster_handle_new(const struct net_poster *p)
     curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, p->options.verify_tls ? 1L : 0L);
     curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, p->options.verify_tls ? 2L : 0L);
     curl_easy_setopt(c, CURLOPT_PROXY, "");
-    curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, p->options.timeout_ms);
-    curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, p->options.timeout_ms);
     curl_easy_setopt(c, CURLOPT_MAXAGE_CONN, (long)IDLE_S);
     curl_easy_setopt(c, CURLOPT_USERAGENT, "Portero/" PORTERO_VERSION);
     curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, poster_on_send);
@@ -205,6 +203,7 @@ enum err net_poster_start(struct net_poster *p, struct net_post *post)
     CURL *c = poster_handle_take(p);
     if (!c)
         return ERR_IO;
+    const long timeout_ms = post->timeout_ms ? post->timeout_ms : p->options.timeout_ms;
     post->curl = c;
     post->status = 0;
     post->failure = NULL;
@@ -212,6 +211,8 @@ enum err net_poster_start(struct net_poster *p, struct net_post *post)
     post->head_bytes = post->body_bytes = 0;
     post->retry_after_s = 0;
     curl_easy_setopt(c, CURLOPT_URL, post->url);
+    curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, timeout_ms);
+    curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
     curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->body.n);
     curl_easy_setopt(c, CURLOPT_POSTFIELDS, post->body.p);
     curl_easy_setopt(c, CURLOPT_HTTPHEADER, poster_lines(p, post));

@@ -15,7 +15,7 @@ struct net_poster;
 struct net_poster_options {
     bool allow_private; /* no address guard */
     bool verify_tls;
-    long timeout_ms;       /* for everything: name, connection, TLS, answer */
+    long timeout_ms;       /* for everything: name, connection, TLS, answer; unless the request has its own */
     long connections_kept; /* idle ones included */
     const char *type;      /* the field of all bodies, "Content-Type: …"; NULL: of JSON. Must outlive the poster */
 };
@@ -28,6 +28,7 @@ struct net_post {
     const char *url;
     struct str body;
     const char *headers[NET_POST_HEADERS_MAX]; /* further lines, "Name: value"; NULL: none */
+    long timeout_ms;                           /* 0: the poster's */
     void (*done)(struct net_post *p);
     void *context; /* for `done` */
 

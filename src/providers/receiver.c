@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 #define ADDRESS "https://receiver.test/"
-#define LINE    "Service-Signature: t="
+#define TIME    "t="
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct received kept[RECEIVED_MAX]; /* a ring; each has its texts in one piece of memory, at `url` */
@@ -44,12 +44,14 @@ static bool has_signature(struct str list, struct str hex)
 /* As the guide tells receivers to: HMAC-SHA256 of the time, a period and the body. */
 static bool is_genuine(const struct received *r, struct str secret)
 {
-    struct str time, rest;
+    struct str value, time, rest;
     unsigned char mac[SHA256_LEN];
     char hex[2 * SHA256_LEN + 1];
-    if (!str_starts(r->signature, STR(LINE)))
+    (void)str_cut(r->signature, ':', &value); /* the name, which depends on the revision */
+    value = str_trim(value);
+    if (!str_starts(value, STR(TIME)))
         return false;
-    time = str_cut(str_from(r->signature, strlen(LINE)), ',', &rest);
+    time = str_cut(str_from(value, strlen(TIME)), ',', &rest);
     struct buf text = BUF(r->body.n + time.n + 2);
     buf_str(&text, time);
     buf_char(&text, '.');

@@ -78,7 +78,7 @@ struct engine {
      * {bytes X}, the bytes of a hexadecimal text, for {hash X}, crypto_hash64 of a text, and for {postgresql X}, which
      * only PostgreSQL runs. */
     const char *word_int, *word_blob, *word_clustered, *word_desc;
-    const char *word_bytes[2], *word_hash[2], *word_postgresql[2];
+    const char *word_bytes[2], *word_hash[2], *word_sqlite[2], *word_postgresql[2];
 };
 
 extern const struct engine sqlite_engine, postgresql_engine;

@@ -103,6 +103,7 @@ static void translate(const struct engine *engine, const char *text, struct buf 
                  {STR("{desc}"), engine->word_desc, NULL},
                  {STR("{bytes "), engine->word_bytes[0], engine->word_bytes[1]},
                  {STR("{hash "), engine->word_hash[0], engine->word_hash[1]},
+                 {STR("{sqlite"), engine->word_sqlite[0], engine->word_sqlite[1]},
                  {STR("{postgresql"), engine->word_postgresql[0], engine->word_postgresql[1]}};
     while (*text) {
         size_t plain = strcspn(text, "{");

@@ -376,5 +376,6 @@ const struct engine postgresql_engine = {
     .word_desc = "",
     .word_bytes = {"decode(", ", 'hex')"},
     .word_hash = {"('x' || encode(substr(sha256(convert_to(", ", 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint"},
+    .word_sqlite = {"/*", "*/"},
     .word_postgresql = {"", ""},
 };

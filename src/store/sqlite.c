@@ -235,5 +235,6 @@ const struct engine sqlite_engine = {
     .word_desc = "DESC",
     .word_bytes = {"portero_bytes(", ")"},
     .word_hash = {"portero_hash(", ")"},
+    .word_sqlite = {"", ""},
     .word_postgresql = {"/*", "*/"},
 };

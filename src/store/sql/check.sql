@@ -75,3 +75,4 @@ WHERE d.status = 'pending' AND NOT EXISTS
 SELECT count(*) AS faults, min(d.webhook_id) AS example FROM
     (SELECT webhook_id, min(due_at) AS due_at FROM delivery WHERE status = 'pending' GROUP BY webhook_id) AS d
 WHERE NOT EXISTS (SELECT 1 FROM delivery_lane l WHERE l.webhook_id = d.webhook_id AND l.due_at <= d.due_at)
+    AND NOT EXISTS (SELECT 1 FROM building_webhook b WHERE b.id = d.webhook_id AND b.due_at <= d.due_at)

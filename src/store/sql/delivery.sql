@@ -3,8 +3,10 @@
 
 -- name: delivery_lanes
 -- The endpoints in the order of their next due delivery, after the position ($1, $2); at most $3.
-SELECT webhook_id, due_at FROM delivery_lane {by delivery_lane_due}
-WHERE (due_at, webhook_id) > ($1, $2) ORDER BY due_at, webhook_id LIMIT $3
+SELECT webhook_id, due_at, 0 AS earlier FROM delivery_lane {by delivery_lane_due} WHERE (due_at, webhook_id) > ($1, $2)
+UNION ALL
+SELECT id, due_at, 1 FROM building_webhook {by building_webhook_due} WHERE (due_at, id) > ($1, $2)
+ORDER BY due_at, webhook_id LIMIT $3
 
 -- name: delivery_lane_lower
 -- The subquery reads the lane, which ON CONFLICT alone does not. So a transaction that settles the lane meanwhile, and
@@ -37,7 +39,7 @@ WHERE webhook_id IN (SELECT json_array_elements_text(CAST(CAST($1 AS TEXT) AS JS
                     AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= {real})
 
 -- columns: delivery
-d.id, d.attempts, d.leased_until, w.url, w.secret, CASE WHEN w.previous_until > $2 THEN w.previous_secret END AS previous_secret, d.event_id, e.type, e.created_at, e.data, e.trace
+d.id, d.attempts, d.leased_until, CASE WHEN b.id IS NULL THEN w.url ELSE b.url END AS url, CASE WHEN b.id IS NULL THEN w.secret ELSE b.secret END AS secret, CASE WHEN w.previous_until > $2 THEN w.previous_secret END AS previous_secret, d.event_id, e.type, e.created_at, e.data, e.trace, e.building_id
 
 -- name: delivery_take (sqlite)
 -- Excludes the deliveries that the caller has already taken, the list $4 (JSON). Only one process uses the store, so
@@ -45,6 +47,7 @@ d.id, d.attempts, d.leased_until, w.url, w.secret, CASE WHEN w.previous_until > 
 SELECT {delivery}
 FROM delivery d {by delivery_due}
 LEFT JOIN webhook w {by webhook_id} ON w.id = d.webhook_id
+LEFT JOIN building_webhook b {by building_webhook_id} ON b.id = d.webhook_id
 LEFT JOIN event e ON e.account_id = d.account_id AND e.id = d.event_id
 WHERE d.webhook_id = $1 AND d.status = 'pending' AND d.due_at <= $2
     AND (d.leased_until <= {real} OR d.leased_by IS NOT $5) AND d.id NOT IN (SELECT value FROM json_each($4))
@@ -65,6 +68,7 @@ WITH due AS MATERIALIZED (
 SELECT {delivery}
 FROM taken d
 LEFT JOIN webhook w ON w.id = d.webhook_id
+LEFT JOIN building_webhook b ON b.id = d.webhook_id
 LEFT JOIN event e ON e.account_id = d.account_id AND e.id = d.event_id
 ORDER BY d.due_at, d.id
 
@@ -77,5 +81,5 @@ ORDER BY d.due_at LIMIT 1
 -- name: delivery_record
 -- Not if the lease was lost: the node that has the delivery now records its own attempt.
 UPDATE delivery SET status = $4, attempts = $3, due_at = $5, leased_until = 0, leased_by = NULL, attempted_at = $6,
-    status_code = $7, failure = $8
+    status_code = $7, failure = $8, took_ms = $10
 WHERE webhook_id = $1 AND id = $2 AND status = 'pending' AND attempts + 1 = $3 AND leased_until = $9

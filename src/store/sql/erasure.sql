@@ -49,6 +49,10 @@ DELETE FROM event WHERE account_id = $1 AND id IN (SELECT id FROM event WHERE ac
 -- name: erasure_webhooks
 DELETE FROM webhook WHERE account_id = $1 AND id IN (SELECT id FROM webhook WHERE account_id = $1 ORDER BY id LIMIT $2)
 
+-- name: erasure_building_webhooks
+DELETE FROM building_webhook WHERE account_id = $1 AND id IN
+    (SELECT id FROM building_webhook WHERE account_id = $1 ORDER BY id LIMIT $2)
+
 -- name: erasure_keys
 -- And the browsers and grants by OAuth of them.
 DELETE FROM api_key WHERE account_id = $1 AND id IN (SELECT id FROM api_key WHERE account_id = $1 LIMIT $2)

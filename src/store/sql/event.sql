@@ -1,10 +1,14 @@
 -- Events and their webhook deliveries, inserted in the transaction of their cause.
 
 -- name: event_listeners
--- The active endpoints of an account (at most five) that listen to the event types $2 (bits), and the next time the engine
--- looks at them.
-SELECT w.id, l.due_at FROM webhook w {by webhook_live} LEFT JOIN delivery_lane l ON l.webhook_id = w.id
+-- The active endpoints of an account (at most five) that listen to the event types $2 (bits), and those of the building $3 (at
+-- most five) that listen to $4, if the account is of the earlier revision; and the next time the engine looks at them.
+SELECT w.id, l.due_at, 0 AS earlier FROM webhook w {by webhook_live} LEFT JOIN delivery_lane l ON l.webhook_id = w.id
 WHERE w.account_id = $1 AND w.deleted_at IS NULL AND w.active <> 0 AND (w.events & $2) <> 0
+UNION ALL
+SELECT b.id, b.due_at, 1 FROM building_webhook b {by building_webhook_live}
+WHERE b.building_id = $3 AND b.deleted_at IS NULL AND b.active <> 0 AND (b.events & $4) <> 0
+    AND EXISTS (SELECT 1 FROM account a WHERE a.id = $1 AND a.earlier_revision <> 0)
 
 -- name: event_insert
 INSERT INTO event (account_id, id, building_id, type, created_at, data, trace) VALUES ($1, $2, $3, $4, $5, $6, $7)

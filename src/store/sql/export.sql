@@ -85,11 +85,15 @@ FROM door_guard WHERE building_id = $1 LIMIT $2
 -- name: export_webhook
 SELECT id, created_at, url, events, active, request_id, previous_until, rotation_id, deleted_at FROM webhook WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
 
+-- name: export_building_webhook
+SELECT id, building_id, created_at, url, events, description, active, failures, request_id, deleted_at
+FROM building_webhook WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
 -- name: export_event
 SELECT id, building_id, type, created_at, data FROM event WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
 
 -- name: export_delivery
-SELECT id, webhook_id, event_id, created_at, status, attempts, due_at, attempted_at, status_code, failure
+SELECT id, webhook_id, event_id, created_at, status, attempts, due_at, attempted_at, status_code, failure, took_ms
 FROM delivery WHERE webhook_id = $1 AND id > $3 ORDER BY id LIMIT $2
 
 -- name: export_checkout
@@ -119,4 +123,6 @@ SELECT id, channel, recipient, subject, created_at FROM sandbox_message WHERE re
 SELECT id FROM building WHERE account_id = $1 AND id >= $2 AND (id > $2 OR $3 = 1) ORDER BY id LIMIT 1
 
 -- name: export_next_webhook
-SELECT id FROM webhook WHERE account_id = $1 AND id >= $2 AND (id > $2 OR $3 = 1) ORDER BY id LIMIT 1
+SELECT id FROM webhook WHERE account_id = $1 AND id >= $2 AND (id > $2 OR $3 = 1)
+UNION ALL SELECT id FROM building_webhook WHERE account_id = $1 AND id >= $2 AND (id > $2 OR $3 = 1)
+ORDER BY id LIMIT 1

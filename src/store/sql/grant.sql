@@ -57,7 +57,7 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked =
 -- name: grant_revoke
 UPDATE access_grant SET revoked = 1, version = version + 1, updated_at = $3
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id = $2
-RETURNING enabled
+RETURNING enabled, type, label
 
 -- name: grant_code_taken
 SELECT 1 FROM access_grant {by access_grant_code}

@@ -21,6 +21,12 @@ SELECT id, previous_secret FROM webhook {by webhook_id} WHERE id > $1 AND previo
 -- name: sealed_webhook_previous_replace
 UPDATE webhook SET previous_secret = $2 WHERE id = $1
 
+-- name: sealed_building_webhooks
+SELECT id, secret FROM building_webhook {by building_webhook_id} WHERE id > $1 ORDER BY id LIMIT $2
+
+-- name: sealed_building_webhook_replace
+UPDATE building_webhook SET secret = $2 WHERE id = $1
+
 -- name: sealed_mails
 SELECT id, payload FROM job WHERE id > $1 AND kind = 'mail' ORDER BY id LIMIT $2
 

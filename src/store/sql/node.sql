@@ -32,14 +32,20 @@ WITH ended AS MATERIALIZED (
     UPDATE job SET leased_until = 0, leased_by = NULL FROM ended
     WHERE job.due_at <= CAST($3 AS BIGINT) + 61000000 AND job.leased_by = ended.id
     RETURNING job.id
+), due AS MATERIALIZED (
+    SELECT webhook_id FROM delivery_lane WHERE due_at <= CAST($3 AS BIGINT) + 61000000
+    UNION ALL SELECT id FROM building_webhook WHERE due_at <= CAST($3 AS BIGINT) + 61000000
 ), deliveries AS (
-    UPDATE delivery SET leased_until = 0, leased_by = NULL FROM ended, delivery_lane l
-    WHERE l.due_at <= CAST($3 AS BIGINT) + 61000000 AND delivery.webhook_id = l.webhook_id AND delivery.status = 'pending'
+    UPDATE delivery SET leased_until = 0, leased_by = NULL FROM ended, due l
+    WHERE delivery.webhook_id = l.webhook_id AND delivery.status = 'pending'
         AND delivery.due_at <= $3 AND delivery.leased_by = ended.id
     RETURNING delivery.webhook_id
 ), lanes AS (
     UPDATE delivery_lane SET due_at = CAST($3 AS BIGINT)
     WHERE due_at > $3 AND webhook_id IN (SELECT webhook_id FROM deliveries)
+), building_lanes AS (
+    UPDATE building_webhook SET due_at = CAST($3 AS BIGINT)
+    WHERE due_at > $3 AND id IN (SELECT webhook_id FROM deliveries)
 )
 SELECT (SELECT count(*) FROM jobs) AS jobs, (SELECT count(*) FROM deliveries) AS deliveries FROM ended
 

@@ -2,7 +2,8 @@
 
 -- name: status_counts
 SELECT (SELECT count(*) FROM (SELECT 1 FROM delivery WHERE status = 'pending' LIMIT $1) AS d) AS deliveries,
-    (SELECT min(due_at) FROM delivery_lane) AS delivery_due_at,
+    (SELECT min(due_at) FROM (SELECT min(due_at) AS due_at FROM delivery_lane
+        UNION ALL SELECT min(due_at) FROM building_webhook) AS l) AS delivery_due_at,
     (SELECT count(*) FROM (SELECT 1 FROM job WHERE due_at <= $2 LIMIT $1) AS j) AS jobs,
     (SELECT min(due_at) FROM job) AS job_due_at,
     (SELECT count(*) FROM (SELECT 1 FROM building_operation WHERE status IN ('running', 'reconciliation_required')

@@ -39,7 +39,7 @@ export async function lockTable(daemon, table, seconds) {
 
 /** Ends the leases of the jobs and deliveries that a crashed daemon had, as time does where several share the store. */
 export function endLeases(daemon) {
-    sql(daemon, 'UPDATE job SET leased_until = 0; UPDATE delivery SET leased_until = 0; UPDATE delivery_lane SET due_at = 1;');
+    sql(daemon, 'UPDATE job SET leased_until = 0; UPDATE delivery SET leased_until = 0; UPDATE delivery_lane SET due_at = 1; UPDATE building_webhook SET due_at = 1;');
 }
 
 /** PostgreSQL: shuts the daemon's database, as if it were gone, or opens it again. */

@@ -23,7 +23,10 @@ enum needs {
     GRANT_VERSION = 4,
     SETTINGS_VERSION = 8,
     BODY = 16,
-    EARLIER = 32
+    EARLIER = 32,    /* of accounts of the earlier revision alone */
+    REPLACED = 64,   /* in them, by a row with the same path */
+    REPLACES = 128,  /* such a row */
+    SUBSCRIBED = 256 /* needs an active subscription */
 };
 
 struct contract {
@@ -43,6 +46,8 @@ struct contract {
 #define OWNER    ERR_OWNER_KEY_REQUIRED
 #define BUILDS   "account:read,buildings:write"
 #define PHONES   "account:read,keys:write"
+#define HOOKS    "webhooks:write"
+#define INSTEAD  (EARLIER | REPLACES | SUBSCRIBED)
 
 static const struct contract contract[] = {
     {HTTP_GET, "/v1/health", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
@@ -80,12 +85,13 @@ static const struct contract contract[] = {
     {HTTP_PATCH, "/v1/unlock/{id}", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, GRANT_VERSION | BODY},
     {HTTP_DELETE, "/v1/unlock/{id}", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, 0},
     {HTTP_GET, "/v1/logs", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_POST, "/v1/webhooks", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, IDEMPOTENCY_IF_SENT | BODY},
-    {HTTP_GET, "/v1/webhooks", ANY_KEY, "access:read", OWNER, OWNER, IGNORED, PER_KEY, 0},
-    {HTTP_DELETE, "/v1/webhooks/{id}", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, 0},
-    {HTTP_POST, "/v1/webhooks/{id}/test", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, 0},
+    {HTTP_POST, "/v1/webhooks", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY,
+     IDEMPOTENCY_IF_SENT | BODY | REPLACED},
+    {HTTP_GET, "/v1/webhooks", ANY_KEY, "access:read", OWNER, OWNER, IGNORED, PER_KEY, REPLACED},
+    {HTTP_DELETE, "/v1/webhooks/{id}", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, REPLACED},
+    {HTTP_POST, "/v1/webhooks/{id}/test", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, REPLACED},
     /* beyond the contract */
-    {HTTP_PATCH, "/v1/webhooks/{id}", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, BODY},
+    {HTTP_PATCH, "/v1/webhooks/{id}", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, BODY | REPLACED},
     {HTTP_POST, "/v1/webhooks/{id}/secret", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY,
      IDEMPOTENCY_IF_SENT},
     {HTTP_GET, "/v1/webhooks/{id}/deliveries", ANY_KEY, "access:read", OWNER, OWNER, IGNORED, PER_KEY, 0},
@@ -110,6 +116,11 @@ static const struct contract contract[] = {
     /* for accounts of the earlier revision alone */
     {HTTP_GET, "/v1/setup", ANY_KEY, "account:read", 0, 0, SELECTED, PER_KEY, EARLIER},
     {HTTP_PATCH, "/v1/setup", ANY_KEY, "setup:write", 0, ERR_NUMBER_OWNER_REQUIRED, SELECTED, PER_KEY, EARLIER | BODY},
+    {HTTP_POST, "/v1/webhooks", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD | IDEMPOTENCY_IF_SENT | BODY},
+    {HTTP_GET, "/v1/webhooks", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD},
+    {HTTP_PATCH, "/v1/webhooks/{id}", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD | BODY},
+    {HTTP_DELETE, "/v1/webhooks/{id}", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD},
+    {HTTP_POST, "/v1/webhooks/{id}/test", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD},
 };
 
 static inline uint32_t scope_bits(const char *texts)
@@ -277,6 +288,7 @@ static inline int scene_open(void **state)
     h->account = s->parent;
     s->linked = fixture_add_building(h, "Cabin", "+15550100002");
     h->account = own;
+    sql(h, "UPDATE account SET subscription_status = 'active' WHERE id = '%s'%s", s->parent.text, "");
     s->free = add_account(h, "free@example.com", &s->free_building);
     issue_keys(s);
     *state = s;

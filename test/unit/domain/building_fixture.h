@@ -276,15 +276,19 @@ static inline enum err update_grant(struct building_fixture *fx, struct grant *g
     return e;
 }
 
+struct revoke_grant {
+    const struct id *account, *building, *id;
+};
+
 static inline enum err revoke_grant_run(struct tx *tx, void *arg)
 {
-    struct get_grant *c = arg;
-    return grant_revoke(tx, c->building, &c->id);
+    const struct revoke_grant *c = arg;
+    return grant_revoke(tx, c->account, c->building, c->id);
 }
 
 static inline enum err revoke_grant(struct building_fixture *fx, const struct id *id)
 {
-    return fixture_run(fx, STORE_WRITE, revoke_grant_run, &(struct get_grant){.id = *id, .building = &fx->building});
+    return fixture_run(fx, STORE_WRITE, revoke_grant_run, &(struct revoke_grant){&fx->account, &fx->building, id});
 }
 
 /* ---- running ---- */

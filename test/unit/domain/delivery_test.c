@@ -82,7 +82,7 @@ static void free_leases(struct building_fixture *fx)
 }
 
 struct record {
-    const struct delivery_result *list;
+    struct delivery_result *list;
     size_t count;
 };
 
@@ -395,7 +395,7 @@ static void test_a_failed_delivery_is_retried_four_times_counted_from_the_last_e
                                         "pending|3|500|status|1800\n", "pending|4|500|status|7200\n",
                                         "failed|5|500|status|0\n"};
     add(fx, 1, 1, fx->now_us);
-    for (int i = 0; i < DELIVERY_ATTEMPTS; i++) {
+    for (int i = 0; i < delivery_plans[DELIVERY_CURRENT].attempts; i++) {
         fx->now_us += 3 * HOURS;
         record(fx, result_of(fx, i + 1, 500, "status"));
         is_now(fx, 1, after[i]);

@@ -51,8 +51,9 @@ static void test_a_grant_belongs_only_to_its_building(void **state)
     const struct grant g = add_grant(fx, (struct grant_input){.type = text("passcode")});
     const struct id other = fixture_add_building(fx, "Annex", "+15550100002");
     struct get_grant c = {.id = g.id, .building = &other};
+    struct revoke_grant r = {&fx->account, &other, &g.id};
     assert_int_equal(fixture_run(fx, STORE_READ, get_grant_run, &c), ERR_NOT_FOUND);
-    assert_int_equal(fixture_run(fx, STORE_WRITE, revoke_grant_run, &c), ERR_NOT_FOUND);
+    assert_int_equal(fixture_run(fx, STORE_WRITE, revoke_grant_run, &r), ERR_NOT_FOUND);
     struct update_grant u = {{&other, false, 0}, g.id, 0, &(struct grant_input){.label = text("x")}, {.version = 0}};
     assert_int_equal(fixture_run(fx, STORE_WRITE, update_grant_run, &u), ERR_NOT_FOUND);
     assert_false(get_grant(fx, &g.id).revoked);

@@ -37,6 +37,7 @@ static const struct exception {
     {"checkout_latest", ACCOUNT},
     {"checkout_list_pending", OPERATOR},
     {"commit_mark_expire", "of PostgreSQL's workers: a few hundred rows"},
+    {"building_webhook_settle", "of the list it is given"},
     {"delivery_lane_settle", "of the list it is given"},
     {"delivery_log_account", OPERATOR},
     {"delivery_take", "of the list it is given"},

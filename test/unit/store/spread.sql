@@ -33,6 +33,8 @@ CREATE FUNCTION call_id() RETURNS text LANGUAGE sql STABLE AS $$SELECT id_of('c'
 CREATE FUNCTION event_id() RETURNS text LANGUAGE sql STABLE AS $$SELECT id_of('e', at() + buildings())$$;
 CREATE FUNCTION webhook_id() RETURNS text LANGUAGE sql STABLE AS $$SELECT id_of('w', at() / 5 * 5)$$;
 CREATE FUNCTION webhook_account() RETURNS text LANGUAGE sql STABLE AS $$SELECT id_of('a', at() / 5 * 5)$$;
+CREATE FUNCTION hook_id() RETURNS text LANGUAGE sql STABLE AS $$SELECT id_of('f', at() / 5 * 5)$$;
+CREATE FUNCTION hook_building() RETURNS text LANGUAGE sql STABLE AS $$SELECT id_of('b', at() / 5 * 5)$$;
 CREATE FUNCTION delivery_id() RETURNS text LANGUAGE sql STABLE AS $$SELECT id_of('e', at() / 5 * 5 + buildings())$$;
 
 INSERT INTO account (id, email, created_at, plan, subscription_status, phone, phone_verified_at, customer_id, subscription_id)
@@ -141,6 +143,9 @@ SELECT id_of('w', i % buildings()), id_of('e', i), id_of('a', i % buildings()), 
 FROM generate_series(0, 2 * buildings() - 1, 5) AS i;
 INSERT INTO delivery_lane (webhook_id, due_at)
 SELECT id_of('w', i), CASE WHEN i % 50 = 0 THEN now_us() + i ELSE 9223372036854775807 END FROM generate_series(0, buildings() - 1, 5) AS i;
+INSERT INTO building_webhook (account_id, building_id, id, created_at, url, events, secret, request_id, request_hash, due_at)
+SELECT id_of('a', i), id_of('b', i), id_of('f', i), now_us(), 'https://example.com/hook', 31, sha256(''), 'request', sha256(''), now_us() + i
+FROM generate_series(0, buildings() - 1, 5) AS i;
 INSERT INTO job (id, kind, created_at, due_at, payload)
 SELECT 'job-' || i, 'mail', now_us(), now_us() + i * 1000000, '' FROM generate_series(0, buildings() / 4) AS i;
 -- A node that has died.

@@ -1,0 +1,220 @@
+#include "domain/building_webhook.h"
+
+#include "domain/delivery_log.h"
+#include "domain/event.h"
+#include "domain/master.h"
+#include "domain/row.h"
+#include "domain/webhook.h"
+
+/* ---- creation ---- */
+
+static struct building_webhook building_webhook_read(const struct cursor *c, struct arena *a)
+{
+    return (struct building_webhook){
+        .id = col_id(c, COL_BUILDING_WEBHOOK_ID),
+        .building_id = col_id(c, COL_BUILDING_WEBHOOK_BUILDING_ID),
+        .created_us = col_int(c, COL_BUILDING_WEBHOOK_CREATED_AT),
+        .url = col_copy(c, COL_BUILDING_WEBHOOK_URL, a),
+        .events = (uint32_t)col_int(c, COL_BUILDING_WEBHOOK_EVENTS),
+        .description = col_copy(c, COL_BUILDING_WEBHOOK_DESCRIPTION, a),
+        .active = col_int(c, COL_BUILDING_WEBHOOK_ACTIVE) != 0,
+    };
+}
+
+enum err building_webhook_replay(struct tx *tx, const struct building_webhook_request *request,
+                                 struct building_webhook *ret, struct str *ret_secret)
+{
+    if (!request->key.p)
+        return ERR_NOT_FOUND;
+    CURSOR c;
+    struct str secret;
+    enum err e = db_one(tx->db, SQL_BUILDING_WEBHOOK_BY_REQUEST,
+                        DB_ARGS(v_str(id_str(request->building)), v_str(request->key)), &c);
+    if (e)
+        return e;
+    const struct str hash = col_blob(&c, COL_BUILDING_WEBHOOK_BY_REQUEST_REQUEST_HASH);
+    if (!str_eq(hash, str_n((const char *)request->hash, SHA256_LEN)))
+        return ERR_IDEMPOTENCY_CONFLICT;
+    if (!crypto_open(WEBHOOK_PURPOSE, col_blob(&c, COL_BUILDING_WEBHOOK_BY_REQUEST_SECRET), tx->arena, &secret))
+        return ERR_SECRET_DECRYPT_FAILED;
+    *ret = building_webhook_read(&c, tx->arena);
+    *ret_secret = secret;
+    return ERR_NONE;
+}
+
+static enum err check_count(struct tx *tx, const struct id *building)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_BUILDING_WEBHOOK_COUNT, DB_ARGS(v_str(id_str(building))), &c);
+    if (e)
+        return e;
+    return col_int(&c, COL_BUILDING_WEBHOOK_COUNT_WEBHOOKS) < BUILDING_WEBHOOK_MAX ? ERR_NONE
+                                                                                   : ERR_MAX_WEBHOOKS_EXCEEDED;
+}
+
+static struct str make_hex_secret(struct arena *a)
+{
+    unsigned char random[BUILDING_WEBHOOK_SECRET_LEN / 2];
+    char *text = arena_alloc(a, BUILDING_WEBHOOK_SECRET_LEN + 1);
+    crypto_random(random, sizeof random);
+    hex_encode(random, sizeof random, text);
+    crypto_wipe(random, sizeof random);
+    return str_n(text, BUILDING_WEBHOOK_SECRET_LEN);
+}
+
+static enum err building_webhook_insert(struct tx *tx, const struct building_webhook_request *request,
+                                        const struct building_webhook *w, struct str secret)
+{
+    int64_t changed;
+    struct str sealed;
+    enum err e = master_seal(tx, WEBHOOK_PURPOSE, secret, &sealed);
+    if (e)
+        return e;
+    e = db_exec(tx->db, SQL_BUILDING_WEBHOOK_INSERT,
+                DB_ARGS(v_str(id_str(request->account)), v_str(id_str(request->building)), v_str(id_str(&w->id)),
+                        v_int(w->created_us), v_str(w->url), v_int(w->events), v_str(w->description),
+                        v_blob(sealed.p, sealed.n), v_str(request->key),
+                        request->key.p ? v_blob(request->hash, SHA256_LEN) : v_null()),
+                &changed);
+    return e || changed ? e : ERR_RETRY; /* another request inserted the key: a lost race */
+}
+
+enum err building_webhook_create(struct tx *tx, const struct building_webhook_request *request,
+                                 const struct building_webhook *wanted, struct building_webhook *ret,
+                                 struct str *ret_secret, bool *ret_replayed)
+{
+    enum err e = building_webhook_replay(tx, request, ret, ret_secret);
+    if (!e)
+        *ret_replayed = true;
+    if (e != ERR_NOT_FOUND)
+        return e;
+    e = check_count(tx, request->building);
+    if (e)
+        return e;
+    struct building_webhook w = *wanted;
+    w.id = id_new(tx->now_us);
+    w.building_id = *request->building;
+    w.created_us = tx->now_us;
+    w.active = true;
+    const struct str secret = make_hex_secret(tx->arena);
+    e = building_webhook_insert(tx, request, &w, secret);
+    if (e)
+        return e;
+    *ret = w;
+    *ret_secret = secret;
+    *ret_replayed = false;
+    return ERR_NONE;
+}
+
+/* ---- reading ---- */
+
+enum err building_webhook_list(struct tx *tx, const struct id *building, const struct building_webhook **ret,
+                               size_t *ret_count)
+{
+    CURSOR c;
+    bool more;
+    size_t n = 0;
+    struct building_webhook *list = arena_array(tx->arena, struct building_webhook, BUILDING_WEBHOOK_MAX);
+    enum err e = db_query(tx->db, SQL_BUILDING_WEBHOOK_LIST, DB_ARGS(v_str(id_str(building))), &c);
+    if (e)
+        return e;
+    while (!(e = db_next(&c, &more)) && more && n < BUILDING_WEBHOOK_MAX)
+        list[n++] = building_webhook_read(&c, tx->arena);
+    if (e)
+        return e;
+    *ret = list;
+    *ret_count = n;
+    return ERR_NONE;
+}
+
+/* ---- changes ---- */
+
+static enum err cancel_pending(struct tx *tx, const struct id *id)
+{
+    db_notify(tx->db, TOPIC_DELIVERIES);
+    return db_exec(tx->db, SQL_BUILDING_WEBHOOK_CANCEL, DB_ARGS(v_str(id_str(id))), NULL);
+}
+
+enum err building_webhook_update(struct tx *tx, const struct id *building, const struct id *id,
+                                 const struct building_webhook_change *change, struct building_webhook *ret)
+{
+    CURSOR c;
+    const bool described = v_given(change->description);
+    enum err e = db_one(tx->db, SQL_BUILDING_WEBHOOK_UPDATE,
+                        DB_ARGS(v_str(id_str(building)), v_str(id_str(id)), v_str(change->url),
+                                change->events ? v_int(change->events) : v_null(), v_int(described),
+                                described ? change->description : v_null(),
+                                v_given(change->active) ? v_int(change->active.b) : v_null()),
+                        &c);
+    if (e)
+        return e;
+    *ret = building_webhook_read(&c, tx->arena);
+    db_end(&c);
+    return ret->active ? ERR_NONE : cancel_pending(tx, id);
+}
+
+enum err building_webhook_delete(struct tx *tx, const struct id *building, const struct id *id)
+{
+    int64_t changed;
+    enum err e = db_exec(tx->db, SQL_BUILDING_WEBHOOK_DELETE,
+                         DB_ARGS(v_str(id_str(building)), v_str(id_str(id)), v_int(tx->now_us)), &changed);
+    return e || !changed ? e : cancel_pending(tx, id);
+}
+
+enum err building_webhook_end_all(struct tx *tx, const struct id *account)
+{
+    const struct val id = v_str(id_str(account));
+    enum err e = db_exec(tx->db, SQL_BUILDING_WEBHOOK_END_ALL, DB_ARGS(id, v_int(tx->now_us)), NULL);
+    return e ? e : db_exec(tx->db, SQL_BUILDING_WEBHOOK_CANCEL_ALL, DB_ARGS(id), NULL);
+}
+
+/* ---- tests ---- */
+
+enum err building_webhook_test(struct tx *tx, const struct id *account, const struct id *building, const struct id *id,
+                               struct id *ret_delivery)
+{
+    {
+        CURSOR c;
+        enum err e =
+            db_one(tx->db, SQL_BUILDING_WEBHOOK_EXISTS, DB_ARGS(v_str(id_str(building)), v_str(id_str(id))), &c);
+        if (e)
+            return e;
+    }
+    return event_write_earlier_test(tx, account, building, id, ret_delivery);
+}
+
+enum err building_webhook_outcome(struct tx *tx, const struct id *id, const struct id *delivery,
+                                  struct building_webhook_outcome *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_BUILDING_WEBHOOK_OUTCOME, DB_ARGS(v_str(id_str(id)), v_str(id_str(delivery))), &c);
+    if (e)
+        return e;
+    const int status = str_index(col_str(&c, COL_BUILDING_WEBHOOK_OUTCOME_STATUS), delivery_status_names);
+    *ret = (struct building_webhook_outcome){
+        .ended = status != DELIVERY_PENDING,
+        .delivered = status == DELIVERY_DELIVERED,
+        .status_code = col_int_or(&c, COL_BUILDING_WEBHOOK_OUTCOME_STATUS_CODE, 0),
+        .took_ms = col_int_or(&c, COL_BUILDING_WEBHOOK_OUTCOME_TOOK_MS, 0),
+        .failure = col_copy(&c, COL_BUILDING_WEBHOOK_OUTCOME_FAILURE, tx->arena),
+    };
+    return ERR_NONE;
+}
+
+/* ---- results ---- */
+
+enum err building_webhook_ended(struct tx *tx, const struct id *id, bool delivered, bool *ret_disabled)
+{
+    CURSOR c;
+    *ret_disabled = false;
+    if (delivered)
+        return db_exec(tx->db, SQL_BUILDING_WEBHOOK_SUCCESS, DB_ARGS(v_str(id_str(id))), NULL);
+    enum err e =
+        db_one(tx->db, SQL_BUILDING_WEBHOOK_FAILURE, DB_ARGS(v_str(id_str(id)), v_int(BUILDING_WEBHOOK_FAILURES)), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    const bool active = col_int(&c, COL_BUILDING_WEBHOOK_FAILURE_ACTIVE) != 0;
+    *ret_disabled = col_int(&c, COL_BUILDING_WEBHOOK_FAILURE_FAILURES) == BUILDING_WEBHOOK_FAILURES;
+    db_end(&c);
+    return active ? ERR_NONE : cancel_pending(tx, id);
+}
