@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, idempotencyKey, ok } from '../lib/client.js';
 import { Daemon, binary, engine, portero, root, temporaryDirectory } from '../lib/daemon.js';
+import { REACHABLE, useReceiver } from '../lib/receiver.js';
 import { createDatabase, sql } from '../lib/store.js';
 import { challenge, eventually, grant, resident, signIn } from '../lib/world.js';
 
@@ -118,12 +119,13 @@ describe('an upgrade', () => {
     let directory;
     const nodes = [];
     let load;
+    const receiver = useReceiver();
 
     const node = (name, config = {}) => {
         const made = join(directory, name);
         mkdirSync(made);
         const newer = { http: { drain_s: undefined }, limits: { guest_per_ip: undefined, oauth_per_ip: undefined } }; // the earlier program does not have these keys
-        nodes.push(new Daemon({ directory: made, config: { ...newer, secrets, ...config }, program: EARLIER }));
+        nodes.push(new Daemon({ directory: made, config: { ...newer, ...REACHABLE, secrets, ...config }, program: EARLIER }));
         return nodes.at(-1);
     };
     const version = (one) => Number(sql(one, 'SELECT max(version) FROM schema_version'));
@@ -163,6 +165,14 @@ describe('an upgrade', () => {
         assert.ok(version(first) > before, `both programs have schema ${before}: set REVISION to an earlier commit`);
         await load.more();
         await replace(second, binary);
+        await makeEndpoint(second);
+        for (let attempts = 1; attempts < 3; attempts++) {
+            await eventually(() => Number(sql(first, `SELECT max(attempts) FROM delivery WHERE status = 'pending'`)) === attempts, 'the record of an attempt');
+            ok(await load.clients.get(second).post('/sandbox/clock', { advance_seconds: 45 }));
+            await receiver.count(attempts + 1);
+        }
+        await eventually(() => sql(first, 'SELECT status, attempts FROM delivery').trim() === 'failed|3', 'the end of the delivery');
+        assert.deepEqual(receiver.requests.map(({ headers }) => headers['x-service-event']), Array(3).fill('unlock.revoked'), 'all were sent by this program');
         await replace(first, EARLIER, 'crash');
         await replace(second, EARLIER);
         await replace(second, binary);
@@ -182,6 +192,20 @@ describe('an upgrade', () => {
         const robot = ok(await session.client.request('POST', '/v1/auth/keys', { json: { scopes }, check: false }), 201);
         return { session, owner: client.as(apiKey), robot: client.as(robot.api_key) };
     }
+    /** An endpoint of the earlier revision, which only this program knows, and whose first delivery has failed. */
+    async function makeEndpoint(one) {
+        const client = load.clients.get(one);
+        const person = await resident(client);
+        const done = portero(['admin', 'account', 'compat', person.email, '--revision', 'earlier', '--config', one.configPath, '--data', one.data]);
+        assert.equal(done.status, 0, done.stderr);
+        const ask = (method, path, json, headers) => person.client.request(method, path, { json, headers, check: false });
+        receiver.answer = (request, response) => response.writeHead(503).end();
+        ok(await ask('POST', '/v1/webhooks', { url: receiver.url(), events: ['unlock.revoked'] }), 201);
+        const { id } = ok(await ask('POST', '/v1/unlock', { type: 'passcode' }, { 'Idempotency-Key': idempotencyKey() }), 201);
+        ok(await ask('DELETE', `/v1/unlock/${id}`));
+        await receiver.first((request) => request.body.event === 'unlock.revoked');
+        return person;
+    }
     const scopesOf = async (client) => ok(await client.request('GET', '/v1/account', { check: false })).capabilities.scopes;
     const CURRENT = ['account:read', 'access:read', 'access:write', 'logs:read', 'setup:write', 'billing:write', 'buildings:write'];
 
@@ -195,12 +219,20 @@ describe('an upgrade', () => {
         await replace(only, binary);
         assert.ok(version(only) > before, `both programs have schema ${before}: set REVISION to an earlier commit`);
         const keys = await makeKeys(only);
+        const person = await makeEndpoint(only);
         await replace(only, EARLIER);
         assert.deepEqual(await scopesOf(keys.owner), CURRENT);
         assert.deepEqual(await scopesOf(keys.robot), ['account:read']);
         assert.equal(ok(await keys.session.client.request('GET', '/v1/auth/keys', { check: false })).data.length, 3);
+        const sent = receiver.requests.length;
+        ok(await load.clients.get(only).post('/sandbox/clock', { advance_seconds: 3600 }));
+        assert.deepEqual(ok(await person.client.request('GET', '/v1/webhooks', { check: false })).data, []);
+        assert.equal(receiver.requests.length, sent, 'the earlier program does not deliver in another form');
+        receiver.answer = undefined;
         await replace(only, EARLIER, 'crash');
         await replace(only, binary);
+        await eventually(() => receiver.requests.length > sent, 'the delivery');
+        assert.equal(receiver.requests.at(-1).headers['x-service-delivery-id'], receiver.requests[0].body.eventId);
         assert.deepEqual(await scopesOf(keys.owner), [...CURRENT, 'webhooks:write', 'owner']);
         assert.deepEqual(await scopesOf(keys.robot), ['account:read', 'webhooks:write']);
         await load.end();
