@@ -11,12 +11,12 @@
 bool oauth_resource_of(const struct request *q, struct str resource, enum oauth_resource *ret)
 {
     const struct str base = str_z(service_public_url(q->service));
-    const struct str path = str_from(resource, base.n);
     *ret = OAUTH_ANY;
     if (!resource.p)
         return true;
     if (resource.n < base.n || !str_eqi(str_n(resource.p, base.n), base))
         return false;
+    const struct str path = str_from(resource, base.n);
     *ret = str_eq(path, STR(MCP_PATH)) ? OAUTH_MCP : OAUTH_SERVICE;
     return *ret == OAUTH_MCP || !path.n || str_eq(path, STR("/"));
 }

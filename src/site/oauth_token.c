@@ -1,3 +1,4 @@
+#include "site/oauth_token.h"
 #include "api/gate.h"
 #include "api/oauth_request.h"
 #include "api/scopes.h"
@@ -62,51 +63,66 @@ static bool find_token_client(struct request *q, struct str id, struct oauth_cli
     return oauth_client_is_address(id) || oauth_client_read(q->tx.arena, id, ret);
 }
 
-static enum err exchange_code(struct request *q, struct reply *p, const struct form *f, enum oauth_resource resource)
+static const char *read_exchange(struct request *q, const struct form *f, struct oauth_token_request *r,
+                                 const char **ret_why)
 {
-    const struct oauth_exchange x = {.code = form_value(f, "code"),
-                                     .verifier = form_value(f, "code_verifier"),
-                                     .redirect_uri = form_value(f, "redirect_uri"),
-                                     .resource = resource};
-    struct oauth_client client;
-    struct oauth_tokens t;
-    if (!x.code.n || !x.verifier.n)
-        return oauth_refuse(q, p, "invalid_request", "code and code_verifier are required");
-    if (!find_token_client(q, form_value(f, "client_id"), &client))
-        return oauth_refuse(q, p, "invalid_client", "register again");
-    enum err e = oauth_code_exchange(&q->tx, &client, &x, &t);
-    return reply_result(q, p, e, &t);
+    r->exchange = (struct oauth_exchange){.code = form_value(f, "code"),
+                                          .verifier = form_value(f, "code_verifier"),
+                                          .redirect_uri = form_value(f, "redirect_uri"),
+                                          .resource = r->resource};
+    if (!r->exchange.code.n || !r->exchange.verifier.n) {
+        *ret_why = "code and code_verifier are required";
+        return "invalid_request";
+    }
+    *ret_why = "register again";
+    return find_token_client(q, r->client_id, &r->client) ? NULL : "invalid_client";
 }
 
 /* The client is compared with that of the grant, so a registration from before a change of the master key will do. */
-static enum err refresh(struct request *q, struct reply *p, const struct form *f, enum oauth_resource resource)
+static const char *read_refresh(const struct form *f, struct oauth_token_request *r, const char **ret_why)
 {
-    const struct str scope = form_value(f, "scope"), token = form_value(f, "refresh_token");
-    const uint32_t scopes = scope.n ? key_scopes_named(scope) : 0;
-    struct oauth_tokens t;
-    if (!token.n)
-        return oauth_refuse(q, p, "invalid_request", "refresh_token is required");
-    if (scope.n && !scopes)
-        return oauth_refuse(q, p, "invalid_scope", "scope is not known");
-    enum err e = oauth_refresh(&q->tx, form_value(f, "client_id"), token, scopes, resource, &t);
-    return reply_result(q, p, e, &t);
+    const struct str scope = form_value(f, "scope");
+    r->refresh = true;
+    r->token = form_value(f, "refresh_token");
+    r->scopes = scope.n ? key_scopes_named(scope) : 0;
+    if (!r->token.n) {
+        *ret_why = "refresh_token is required";
+        return "invalid_request";
+    }
+    *ret_why = "scope is not known";
+    return scope.n && !r->scopes ? "invalid_scope" : NULL;
+}
+
+const char *oauth_token_read(struct request *q, struct oauth_token_request *ret, const char **ret_why)
+{
+    struct form f;
+    *ret = (struct oauth_token_request){0};
+    *ret_why = "the body must be a form with client_id";
+    if (!read_form(q, &f))
+        return "invalid_request";
+    const struct str type = form_value(&f, "grant_type");
+    ret->client_id = form_value(&f, "client_id");
+    *ret_why = "resource is not of this service";
+    if (!oauth_resource_of(q, form_value(&f, "resource"), &ret->resource))
+        return "invalid_target";
+    if (str_eq(type, STR("authorization_code")))
+        return read_exchange(q, &f, ret, ret_why);
+    if (str_eq(type, STR("refresh_token")))
+        return read_refresh(&f, ret, ret_why);
+    *ret_why = type.n ? NULL : "grant_type is required, once";
+    return type.n ? "unsupported_grant_type" : "invalid_request";
 }
 
 enum err oauth_token(struct request *q, struct reply *p)
 {
-    struct form f;
-    enum oauth_resource resource;
-    if (!read_form(q, &f))
-        return oauth_refuse(q, p, "invalid_request", "the body must be a form with client_id");
-    const struct str type = form_value(&f, "grant_type");
-    if (!oauth_resource_of(q, form_value(&f, "resource"), &resource))
-        return oauth_refuse(q, p, "invalid_target", "resource is not of this service");
-    if (str_eq(type, STR("authorization_code")))
-        return exchange_code(q, p, &f, resource);
-    if (str_eq(type, STR("refresh_token")))
-        return refresh(q, p, &f, resource);
-    return type.n ? oauth_refuse(q, p, "unsupported_grant_type", NULL)
-                  : oauth_refuse(q, p, "invalid_request", "grant_type is required, once");
+    struct oauth_token_request r;
+    struct oauth_tokens t;
+    const char *why, *error = oauth_token_read(q, &r, &why);
+    if (error)
+        return oauth_refuse(q, p, error, why);
+    enum err e = r.refresh ? oauth_refresh(&q->tx, r.client_id, r.token, r.scopes, r.resource, &t)
+                           : oauth_code_exchange(&q->tx, &r.client, &r.exchange, &t);
+    return reply_result(q, p, e, &t);
 }
 
 enum err oauth_revocation(struct request *q, struct reply *p)

@@ -7,9 +7,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { Client as CurrentClient, StreamableHTTPClientTransport as CurrentTransport } from '@modelcontextprotocol/client';
 import * as oauth from 'oauth4webapi';
 import { ok, refused } from './lib/client.js';
+import { portero } from './lib/daemon.js';
 import { assistant, CALLBACK, connected, decide, failed, fetchOf, FIRST, post, publicOf, register } from './lib/oauth.js';
 import { current, REVISION } from './lib/mcp.js';
-import { browser, signInBrowser } from './lib/site.js';
+import { browser, COOKIE, signInBrowser } from './lib/site.js';
 import { advance, agent, ID, signIn, useWorld } from './lib/world.js';
 
 /** Of the view of an assistant that has registered itself and asks rightly. */
@@ -482,6 +483,76 @@ describe('assistants by OAuth', () => {
             const one = await assistant(client);
             for (const id of [...ids].slice(0, 3)) assert.equal(ok(await site.get(`/v1/oauth/request?${one.ask({ client_id: id })}`)).error, null);
         });
+    });
+
+    describe('at the same time', () => {
+        it('two tabs allow the same assistant: it has one grant, that of one exchange', async () => {
+            const one = await assistant(client);
+            const { site } = await signInBrowser(client);
+            for (let round = 0; round < 5; round++) {
+                const [a, b] = await Promise.all([decide(site, one.ask()), decide(site, one.ask({ scope: 'account:read' }))]);
+                const tokens = (await Promise.all([one.redeem(a.code), one.redeem(b.code)])).map((answer) => ok(answer));
+                const states = await Promise.all(tokens.map(async ({ access_token: key }) => (await client.as(key).get('/v1/account')).status));
+                assert.deepEqual(states.sort(), [200, 401]);
+                assert.equal((await keysOf(site)).length, 1);
+            }
+        });
+
+        it('two assistants exchange their codes: the last place of an account is given once', async () => {
+            const person = await signIn(client);
+            for (let i = 0; i < 19; i++) await agent(person, ['account:read']);
+            const { site } = await signInBrowser(client, { email: person.email });
+            const both = [await assistant(client), await assistant(client)];
+            const codes = await Promise.all(both.map((one) => decide(site, one.ask())));
+            const answers = await Promise.all(both.map((one, i) => one.redeem(codes[i].code)));
+            assert.deepEqual(answers.map(({ status, body }) => body.error ?? status).sort(), [200, 'invalid_grant']);
+            assert.equal((await keysOf(site)).length, 20);
+        });
+
+        it('a token is refreshed twice: one gets tokens, and the grant ends, since two have its token', async () => {
+            const { assistant: one, site, tokens } = await connected(client);
+            const answers = await Promise.all(Array.from({ length: 4 }, () => one.refresh(tokens.refresh_token)));
+            const won = answers.filter(({ status }) => status === 200);
+            assert.equal(won.length, 1);
+            await dead(won[0].body);
+            failed(await one.refresh(won[0].body.refresh_token), 'invalid_grant');
+            assert.deepEqual(await keysOf(site), []);
+        });
+    });
+
+    describe('between consent and exchange', () => {
+        it('the account is deleted: the code gives nothing', async () => {
+            const one = await assistant(client), other = await assistant(client);
+            const { site, email } = await signInBrowser(client);
+            const { code } = await decide(site, one.ask());
+            const tokens = ok(await other.redeem((await decide(site, other.ask())).code));
+            const done = portero(['admin', 'account', 'delete', email, '--yes', '--config', w.daemon.configPath, '--data', w.daemon.data]);
+            assert.equal(done.status, 0, done.stderr);
+            failed(await one.redeem(code), 'invalid_grant');
+            failed(await other.refresh(tokens.refresh_token), 'invalid_grant');
+            await dead(tokens);
+        });
+
+        it('another person signs in with the browser: the code is for the account that allowed it', async () => {
+            const one = await assistant(client);
+            const first = await signInBrowser(client);
+            const { code } = await decide(first.site, one.ask());
+            const second = await signInBrowser(client);
+            const { code: later } = await decide(second.site, one.ask());
+            assert.equal((await alive(ok(await one.redeem(code)))).email, first.email);
+            assert.equal((await alive(ok(await one.redeem(later)))).email, second.email);
+        });
+    });
+
+    it('another site cannot decide for a resident, nor read what is asked', async () => {
+        const one = await assistant(client);
+        const { site } = await signInBrowser(client);
+        const { cookie } = site;
+        for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { origin: at(), 'sec-fetch-site': 'cross-site' }, {}]) {
+            const answer = await client.as(undefined).post('/app/v1/oauth/decision', { request: one.ask(), allow: true }, { headers: { cookie: `${COOKIE}=${cookie}`, ...headers } });
+            refused(answer, 403, 'CROSS_SITE_REQUEST');
+        }
+        assert.deepEqual(await keysOf(site), []);
     });
 
     describe('a page of another origin', () => {
