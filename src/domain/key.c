@@ -136,9 +136,9 @@ static const struct {
 
 static enum err check_limit(struct tx *tx, const struct id *account, enum key_kind kind)
 {
-    CURSOR c;
     if (!kinds[kind].active_max)
         return ERR_NONE;
+    CURSOR c;
     const struct val mark = v_int(SCOPE(OWNER)), marked = v_int(kind == KEY_OWNER ? SCOPE(OWNER) : 0);
     enum err e = db_one(tx->db, SQL_KEY_COUNT, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), mark, marked), &c);
     if (e)
