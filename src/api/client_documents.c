@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "api/slots.h"
 #include "base/mem.h"
 #include "net/cache.h"
 #include "net/client.h"
@@ -26,7 +27,6 @@ struct client_documents {
     pthread_mutex_t lock; /* for all below */
     struct kept kept[KEPT_MOST];
     int64_t uses;
-    struct id fetching[FETCHES_MOST]; /* the account of each fetch; empty: free */
 };
 
 enum err client_documents_new(const struct config *config, struct client_documents **ret)
@@ -107,31 +107,7 @@ static void keep(struct client_documents *d, const struct oauth_client *c, int64
 
 /* ---- fetching ---- */
 
-/* NULL: the account's share or all are in use. */
-static struct id *fetch_begin(struct client_documents *d, const struct id *account)
-{
-    struct id *found = NULL;
-    unsigned mine = 0;
-    pthread_mutex_lock(&d->lock);
-    for (struct id *i = d->fetching; i < d->fetching + FETCHES_MOST; i++)
-        if (!id_given(i))
-            found = i;
-        else if (id_equal(i, account))
-            mine++;
-    if (mine >= FETCHES_ACCOUNT)
-        found = NULL;
-    if (found)
-        *found = *account;
-    pthread_mutex_unlock(&d->lock);
-    return found;
-}
-
-static void fetch_end(struct client_documents *d, struct id *slot)
-{
-    pthread_mutex_lock(&d->lock);
-    *slot = (struct id){0};
-    pthread_mutex_unlock(&d->lock);
-}
+static struct slots fetches = SLOTS(FETCHES_MOST, FETCHES_ACCOUNT);
 
 /* Section 4 of the draft. */
 static bool is_json(struct str type)
@@ -183,12 +159,12 @@ enum err client_documents_get(struct client_documents *d, struct tx *tx, const s
     *ret_why = NULL;
     if (recall(d, tx, address, ret))
         return ERR_NONE;
-    struct id *slot = fetch_begin(d, account);
+    struct id *slot = slots_take(&fetches, account);
     if (!slot) {
         tx->retry_after_s = RETRY_S;
         return ERR_RATE_LIMIT_EXCEEDED;
     }
     *ret_why = fetch(d, tx, address, ret);
-    fetch_end(d, slot);
+    slots_release(&fetches, slot);
     return ERR_NONE;
 }
