@@ -87,6 +87,7 @@ describe('the page of a building', () => {
         await page.getByLabel('Key', { exact: true }).fill('5');
         await save(page, 'The key that opens the door');
         const dialog = page.getByRole('dialog', { name: 'Someone else changed this' });
+        await dialog.waitFor();
         assert.deepEqual(await dialog.locator('dd b').allInnerTexts(), ['5', '7']);
         await checkAccessible(page);
         await picture(page, 'building-conflict');
