@@ -133,10 +133,10 @@ static void hand_back(struct request *q)
 
 /* GLib's locks order the workers with the threads that push and stop. ThreadSanitizer does not see them, so the atomics
  * here and in push_blocking and service_stop state the same order. */
-void service_run_blocking(void *data, void *context)
+void service_run_blocking(void *request, void *service)
 {
-    struct request *q = data;
-    struct service *s = context;
+    struct request *q = request;
+    struct service *s = service;
     (void)atomic_load_explicit(&q->handed, memory_order_acquire);
     q->result = run_handler(q, NULL);
     hand_back(q);
