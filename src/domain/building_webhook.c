@@ -205,10 +205,10 @@ enum err building_webhook_outcome(struct tx *tx, const struct id *id, const stru
 
 enum err building_webhook_ended(struct tx *tx, const struct id *id, bool delivered, bool *ret_disabled)
 {
-    CURSOR c;
     *ret_disabled = false;
     if (delivered)
         return db_exec(tx->db, SQL_BUILDING_WEBHOOK_SUCCESS, DB_ARGS(v_str(id_str(id))), NULL);
+    CURSOR c;
     enum err e =
         db_one(tx->db, SQL_BUILDING_WEBHOOK_FAILURE, DB_ARGS(v_str(id_str(id)), v_int(BUILDING_WEBHOOK_FAILURES)), &c);
     if (e)
