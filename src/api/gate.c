@@ -144,7 +144,8 @@ bool gate_admits(const struct route *route, const struct principal *who)
 
 uint32_t gate_scopes(const struct request *q)
 {
-    return q->route->scopes | (q->stand_in ? q->stand_in->scopes : 0);
+    const struct route *read = q->stand_in ? q->stand_in->read : NULL;
+    return q->route->scopes | (read ? read->scopes : 0);
 }
 
 static enum err check_scopes(struct request *q)

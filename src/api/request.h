@@ -46,8 +46,8 @@ struct reply {
 /* Values for headers that a request lacks because the protocol that it came in has none. */
 struct stand_in {
     struct str key, earlier_key; /* of Idempotency-Key: `earlier_key` if it has been used, else `key`; STR_NONE: none */
+    const struct route *read;    /* the row that `tag` reads; NULL: If-Match is not needed */
     enum err (*tag)(struct request *q, struct str *ret); /* of If-Match: the current ETag, quoted */
-    uint32_t scopes;                                     /* that `tag` needs; 0: it is not needed */
 };
 
 /* Puts a reply into a message of that protocol: `json` is the rendered body, empty without one, and `status` the

@@ -2,13 +2,13 @@
  * would cost every command more than all the rest of its start: a synthesizer with its voice, a recognizer with linear
  * algebra.
  *
- * A table names the symbols, and a structure of pointers takes them, in the same order:
+ * A table names the symbols:
  *
  *     #define FLITE(S) S(flite_init) S(flite_text_to_wave)
- *     static struct { FLITE(LIBRARY_POINTER) } flite;
- *     static const char *const names[] = {FLITE(LIBRARY_NAME)};
+ *     LIBRARY(flite, FLITE);
  *
- * LIBRARY_POINTER takes types from the library's header, so a call is checked as if it were linked. */
+ * After LIBRARY_LOAD("libflite.so.1", flite), flite.flite_init() is the library's function. The types are those of the
+ * library's header, so a call is checked as if it were linked. */
 #pragma once
 #include <stddef.h>
 
@@ -16,6 +16,14 @@
 
 #define LIBRARY_POINTER(symbol) __typeof__(symbol) *symbol;
 #define LIBRARY_NAME(symbol)    #symbol,
+/* Pointers to the symbols of a table, and their names in the same order. */
+#define LIBRARY(variable, TABLE)                                                                                       \
+    static struct {                                                                                                    \
+        TABLE(LIBRARY_POINTER)                                                                                         \
+    } variable;                                                                                                        \
+    static const char *const variable##_names[] = {TABLE(LIBRARY_NAME)}
+#define LIBRARY_LOAD(soname, variable)                                                                                 \
+    library_load(soname, variable##_names, sizeof variable##_names / sizeof *variable##_names, &(variable))
 
 /* Loads the library of this soname for the rest of the process, and sets the `count` pointers at `ret` to its symbols,
  * or those of the libraries it needs. ERR_NOT_FOUND if it or one of them is missing, which is logged. Any thread. */

@@ -13,7 +13,7 @@
 #include "http/request.h"
 
 #define CHUNK         65536
-#define SUBSCRIPTIONS 5 /* streams that a key may have open */
+#define SUBSCRIPTIONS 5 /* at once */
 #define POLL_MS       1000
 
 struct mcp_options {

@@ -5,19 +5,16 @@
 #define SECRET_LEN 43 /* base62: 256 bits */
 #define MINUTE_US  (60 * US_PER_S)
 
+#define STANDARD                    (SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) | SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ))
 #define ISSUABLE(symbol, condition) | ((condition) ? SCOPE(symbol) : 0)
 
-const struct key_scope_rules key_scopes_current = {
-    .standard = SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) | SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ), .issuable = 0
+const struct key_scope_rules key_scopes_current = {.standard = STANDARD, .issuable = 0
 #define S(symbol, text, issued) ISSUABLE(symbol, SCOPE_ISSUED_##issued == SCOPE_ISSUED_ALWAYS)
 #include "tbl/scopes.def"
 #undef S
 };
 
-const struct key_scope_rules key_scopes_earlier = {.standard = SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) |
-                                                               SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ) |
-                                                               SCOPE(WEBHOOKS_WRITE),
-                                                   .issuable = 0
+const struct key_scope_rules key_scopes_earlier = {.standard = STANDARD | SCOPE(WEBHOOKS_WRITE), .issuable = 0
 #define S(symbol, text, issued)                                                                                        \
     ISSUABLE(symbol, SCOPE_ISSUED_##issued == SCOPE_ISSUED_ALWAYS || SCOPE_ISSUED_##issued == SCOPE_ISSUED_EARLIER)
 #include "tbl/scopes.def"

@@ -33,14 +33,18 @@ static void write_earlier(const struct envelope *e, struct buf *out)
     buf_char(out, '}');
 }
 
+#define EARLIER                                                                                                        \
+    {                                                                                                                  \
+        write_earlier, "X-Service-Signature", "X-Service-Event", "X-Service-Delivery-Id"                               \
+    }
 static const struct form {
     void (*write)(const struct envelope *e, struct buf *out);
     const char *signature;                     /* the name of its header */
     const char *type_header, *delivery_header; /* names of further headers; NULL: none */
 } forms[DELIVERY_FORMS] = {
     [DELIVERY_CURRENT] = {write_current, "Service-Signature", NULL, NULL},
-    [DELIVERY_EARLIER] = {write_earlier, "X-Service-Signature", "X-Service-Event", "X-Service-Delivery-Id"},
-    [DELIVERY_EARLIER_TEST] = {write_earlier, "X-Service-Signature", "X-Service-Event", "X-Service-Delivery-Id"},
+    [DELIVERY_EARLIER] = EARLIER,
+    [DELIVERY_EARLIER_TEST] = EARLIER,
 };
 
 size_t envelope_write(const struct envelope *e, int64_t time_s, struct buf *out)

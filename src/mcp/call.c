@@ -191,7 +191,7 @@ static const struct route *tag_row(const struct route *row)
 
 static enum err current_tag(struct request *q, struct str *ret)
 {
-    const struct route *row = tag_row(q->route);
+    const struct route *row = q->stand_in->read;
     struct reply reply;
     enum err e = row ? service_read(q, row, &reply) : ERR_INTERNAL_ERROR;
     for (size_t h = 0; !e && h < reply.header_count; h++)
@@ -232,8 +232,7 @@ static void set_stand_in(struct call *c)
     s->tag = current_tag;
     const struct json_node *given = json_node_member(c->arguments, STR(MCP_IF_MATCH));
     const bool is_read = c->row->match != MATCH_NONE && (!given || json_node_is_null(given));
-    const struct route *read = is_read ? tag_row(c->row) : NULL;
-    s->scopes = read ? read->scopes : 0;
+    s->read = is_read ? tag_row(c->row) : NULL;
     if (c->row->idempotency != NEED_NOT) {
         unsigned char hash[SHA256_LEN];
         const int64_t period = c->q->tx.now_us / SAME_CALL_US;

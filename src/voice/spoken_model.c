@@ -34,11 +34,7 @@
     S(fsg_model_word_add)                                                                                              \
     S(fsg_model_trans_add)                                                                                             \
     S(fsg_model_null_trans_add)
-static struct {
-    SPHINX(LIBRARY_POINTER)
-} sphinx;
-static const char *const sphinx_names[] = {SPHINX(LIBRARY_NAME)};
-#define SPHINX_COUNT (sizeof sphinx_names / sizeof *sphinx_names)
+LIBRARY(sphinx, SPHINX);
 
 #define WORDS_MAX 11 /* ten digits, and "oh" */
 
@@ -361,7 +357,7 @@ static enum err loaded;
 
 static void load(void)
 {
-    loaded = library_load(RECOGNIZER, sphinx_names, SPHINX_COUNT, &sphinx);
+    loaded = LIBRARY_LOAD(RECOGNIZER, sphinx);
     if (!loaded)
         sphinx.err_set_logfp(NULL);
 }

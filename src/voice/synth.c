@@ -25,11 +25,7 @@ cst_voice *register_cmu_us_rms(const char *directory); /* of VOICE_LIBRARY, whic
     S(audio_streaming_info_val)                                                                                        \
     S(feat_set)                                                                                                        \
     S(cst_errjmp)
-static struct {
-    FLITE(LIBRARY_POINTER)
-} flite;
-static const char *const flite_names[] = {FLITE(LIBRARY_NAME)};
-#define FLITE_COUNT (sizeof flite_names / sizeof *flite_names)
+LIBRARY(flite, FLITE);
 
 /* flite's voice and its error handler are shared by the process. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -96,7 +92,7 @@ static bool load_voice(void)
 {
     if (voice)
         return true;
-    if (library_load(VOICE_LIBRARY, flite_names, FLITE_COUNT, &flite))
+    if (LIBRARY_LOAD(VOICE_LIBRARY, flite))
         return false;
     cst_audio_streaming_info *info = flite.new_audio_streaming_info();
     flite.flite_init();

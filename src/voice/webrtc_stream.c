@@ -29,18 +29,14 @@
     S(srtp_protect_rtcp)                                                                                               \
     S(srtp_unprotect)                                                                                                  \
     S(srtp_unprotect_rtcp)
-static struct {
-    SRTP(LIBRARY_POINTER)
-} srtp;
-static const char *const srtp_names[] = {SRTP(LIBRARY_NAME)};
-#define SRTP_COUNT (sizeof srtp_names / sizeof *srtp_names)
+LIBRARY(srtp, SRTP);
 
 static pthread_once_t srtp_once = PTHREAD_ONCE_INIT;
 static srtp_err_status_t srtp_state = srtp_err_status_init_fail;
 
 static void init_srtp(void)
 {
-    if (!library_load("libsrtp2.so.1", srtp_names, SRTP_COUNT, &srtp))
+    if (!LIBRARY_LOAD("libsrtp2.so.1", srtp))
         srtp_state = srtp.srtp_init();
 }
 
