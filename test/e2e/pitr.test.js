@@ -3,7 +3,7 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { portero, root, temporaryDirectory } from './lib/daemon.js';
@@ -11,7 +11,6 @@ import { sql } from './lib/store.js';
 import { eventually, resident, world } from './lib/world.js';
 
 const cluster = join(root, 'scripts/pg-cluster');
-const programs = readdirSync('/usr/lib/postgresql').map((version) => `/usr/lib/postgresql/${version}/bin`).find((bin) => existsSync(join(bin, 'pg_basebackup')));
 // PostgreSQL does not run as root, see scripts/pg-cluster.
 const asServer = process.getuid() === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups'] : [];
 
@@ -23,6 +22,7 @@ function run(...command) {
 
 describe('a PostgreSQL store', () => {
     const directory = temporaryDirectory();
+    const programs = run(cluster, 'programs');
     const [first, second, archive] = ['first', 'second', 'archive'].map((name) => join(directory, name));
     let w;
     before(() => {
