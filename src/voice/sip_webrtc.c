@@ -33,9 +33,9 @@ enum err sip_webrtc_open(struct sip_agent *a)
         webrtc_new(&a->webrtc,
                    &(struct webrtc_options){.listen = &at, .external = outside ? &external : NULL, .tick = a->tick})) {
         char text[80] = "", where[64] = "";
-        (void)str_error(errno, text, sizeof text);
+        const char *reason = str_error(errno, text, sizeof text);
         (void)re_snprintf(where, sizeof where, "%J", &at);
-        (void)snprintf(a->why, sizeof a->why, "listen.webrtc: cannot listen on %s, UDP: %s", where, text);
+        (void)snprintf(a->why, sizeof a->why, "listen.webrtc: cannot listen on %s, UDP: %s", where, reason);
         if (is_given(a))
             return ERR_USAGE;
         log_warn("no calls in browsers: %s", a->why);

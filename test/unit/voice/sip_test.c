@@ -262,6 +262,12 @@ static void test_an_address_in_use_is_explained(void **state)
     assert_int_equal(sip_start(&second, NULL, &a, &why), ERR_USAGE);
     assert_non_null(strstr(why, "nowhere"));
     free(why);
+    second.listen_sip = "127.0.0.1:0";
+    second.listen_webrtc = sip_address(agent);
+    assert_int_equal(sip_start(&second, NULL, &a, &why), ERR_USAGE);
+    assert_non_null(strstr(why, "listen.webrtc"));
+    assert_non_null(strstr(why, "Address already in use"));
+    free(why);
 }
 
 int main(void)
