@@ -39,7 +39,6 @@ enum call_ended_by {
 enum call_step_kind {
     CALL_STEP_ARRIVED,
     CALL_STEP_ANSWERED,
-    CALL_STEP_ESTABLISHED,     /* the media format, or nothing */
     CALL_STEP_SAID,            /* the prompt: welcome … */
     CALL_STEP_ASKED_CODE,      /* "speech" if spoken digits count, or nothing */
     CALL_STEP_KEY,             /* the way it came: event, tone, info, or nothing */

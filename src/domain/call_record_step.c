@@ -18,7 +18,6 @@ const char *const call_ended_by_names[] = {
 const char *const call_step_names[] = {
     [CALL_STEP_ARRIVED] = "arrived",
     [CALL_STEP_ANSWERED] = "answered",
-    [CALL_STEP_ESTABLISHED] = "established",
     [CALL_STEP_SAID] = "said",
     [CALL_STEP_ASKED_CODE] = "asked_code",
     [CALL_STEP_KEY] = "key",
