@@ -2,7 +2,7 @@
 -- that are being removed are left out where their removal takes several transactions.
 
 -- name: check_integrity (sqlite)
-SELECT count(*) AS faults, min(integrity_check) AS example FROM pragma_integrity_check(100) WHERE integrity_check <> 'ok'
+SELECT count(*) AS faults, min(integrity_check) AS example FROM pragma_integrity_check WHERE integrity_check <> 'ok'
 
 -- name: check_integrity (postgresql)
 -- See amcheck: docs/operations.md.

@@ -89,6 +89,75 @@ static void both_engines_accept_every_statement(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Returns NULL if the statement ran, or failed only because of its arguments. */
+static const char *sqlite_run(sqlite3 *handle, const char *sql, const char *argument)
+{
+    sqlite3_stmt *stmt;
+    if (sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL) != SQLITE_OK)
+        return sqlite3_errmsg(handle);
+    for (int i = sqlite3_bind_parameter_count(stmt); i > 0; i--)
+        assert_int_equal(sqlite3_bind_text(stmt, i, argument, -1, SQLITE_STATIC), SQLITE_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        continue;
+    const int rc = sqlite3_finalize(stmt);
+    return rc == SQLITE_OK || rc == SQLITE_CONSTRAINT ? NULL : sqlite3_errmsg(handle);
+}
+
+/* The same; in a transaction, which a failure does not end. */
+static const char *postgresql_run(PGconn *conn, const char *sql, const char *argument)
+{
+    static char why[400];
+    const char *values[64];
+    PQclear(PQexec(conn, "SAVEPOINT statement"));
+    PGresult *r = PQprepare(conn, "", sql, 0, NULL);
+    PQclear(r);
+    r = PQdescribePrepared(conn, "");
+    const int args = PQnparams(r);
+    PQclear(r);
+    assert_true(args <= (int)(sizeof values / sizeof *values));
+    for (int i = 0; i < args; i++)
+        values[i] = argument;
+    r = PQexecPrepared(conn, "", args, values, NULL, NULL, 0);
+    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    const bool good = !state || strncmp(state, "22", 2) == 0 || strncmp(state, "23", 2) == 0; /* data, constraint */
+    snprintf(why, sizeof why, "%s", PQresultErrorMessage(r));
+    if (state)
+        PQclear(PQexec(conn, "ROLLBACK TO statement"));
+    PQclear(r);
+    return good ? NULL : why;
+}
+
+/* Some faults of a statement show only when it runs. "1" is valid for each type of parameter, and finds the rows that
+ * statements before it have written with it. */
+static void both_engines_run_every_statement(void **state)
+{
+    struct store_fixture *pg = *state;
+    void *other;
+    assert_int_equal(store_fixture_open(&other), 0);
+    struct store_fixture *lite = other;
+    char path[100];
+    snprintf(path, sizeof path, "%s/portero.db", lite->dir);
+    sqlite3 *handle;
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(handle, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    PGconn *conn = PQconnectdb(pg->dsn);
+    PQclear(PQexec(conn, "SET client_min_messages = warning; BEGIN"));
+    int wrong = 0;
+    for (int i = 0; i < SQL_COUNT; i++) {
+        const struct sql_statement *s = &sql_table[i];
+        const char *why = sqlite_run(handle, s->sqlite, "1");
+        if (why && ++wrong)
+            print_error("%s: SQLite: %s\n", s->name, why);
+        why = postgresql_run(conn, s->postgresql, "1");
+        if (why && ++wrong)
+            print_error("%s: PostgreSQL: %s\n", s->name, why);
+    }
+    PQfinish(conn);
+    sqlite3_close(handle);
+    store_fixture_close(&other);
+    assert_int_equal(wrong, 0);
+}
+
 /* A subquery that locks rows returns other rows each time it runs, and PostgreSQL may run it once for each row of the
  * outer statement. It runs once only if it is materialized or a scalar. */
 static void a_subquery_that_locks_rows_runs_once(void **state)
@@ -114,6 +183,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(both_engines_accept_every_statement, store_fixture_open_postgresql,
+                                        store_fixture_close),
+        cmocka_unit_test_setup_teardown(both_engines_run_every_statement, store_fixture_open_postgresql,
                                         store_fixture_close),
         cmocka_unit_test(a_subquery_that_locks_rows_runs_once),
     };
