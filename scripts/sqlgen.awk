@@ -21,7 +21,7 @@ BEGIN {
     real["postgresql"] = "CAST(extract(epoch FROM statement_timestamp()) * 1000000 AS BIGINT)"
 }
 function die(message) { print message > "/dev/stderr"; failed = 1; exit 1 }
-function quote(s) { gsub(/\\/, "\\\\", s); gsub(/"/, "\\\"", s); gsub(/\n/, "\\n\"\n    \"", s); return "\n    \"" s "\\n\"" }
+function quote(s) { gsub(/\\/, "&&", s); gsub(/"/, "\\\"", s); gsub(/\n/, "\\n\"\n    \"", s); return "\n    \"" s "\\n\"" }
 
 # The text of a list; with an alias, its columns are the alias's.
 function list_text(name, alias, s) {
