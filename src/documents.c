@@ -1,5 +1,5 @@
-/* Writes the manual pages and the shells' completions into a directory: documents DIRECTORY. Runs while the program is
- * built and is not installed. */
+/* Writes the manual pages and the shells' completions into a directory: documents DIRECTORY. Makes the OpenAPI
+ * documents, too, so that damage to one fails the build. Runs while the program is built and is not installed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "cli/command_list.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
+#include "sandbox/routes.h"
 
 static FILE *create(const char *directory, const char *below, const char *name)
 {
@@ -67,12 +68,26 @@ static void write_completions(const char *directory)
     }
 }
 
+static void check_openapi(void)
+{
+    const struct openapi *const all[] = {&openapi_contract, &openapi_sandbox, &openapi_site};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        json_t *document = openapi_build(all[i], NULL);
+        if (!document) {
+            fprintf(stderr, "documents: the OpenAPI document of %s cannot be made\n", all[i]->title);
+            exit(1);
+        }
+        json_decref(document);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
         fputs("usage: documents DIRECTORY\n", stderr);
         return 2;
     }
+    check_openapi();
     write_pages(argv[1]);
     write_completions(argv[1]);
     return 0;

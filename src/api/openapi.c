@@ -234,7 +234,7 @@ static json_t *request_body_of(const struct route *route, json_t *schemas)
     json_t *content = json_content(openapi_reference(schemas, route->body, SCHEMA_REQUEST));
     if (route->body_example)
         json_object_set_new(json_object_get(content, "application/json"), "example",
-                            json_loads(route->body_example, 0, NULL));
+                            openapi_constant(route->body_example));
     return json_pack("{s:b, s:o}", "required", !route->body_optional, "content", content);
 }
 

@@ -16,10 +16,9 @@ extern const struct openapi openapi_contract;
 /* The document of the operations that only the website uses, below /app. */
 extern const struct openapi openapi_site;
 
-/* Appends the document (JSON, without white space). `public_url` becomes the server's address. If it is NULL or this
- * machine's own name, the server is the one that sends the document. Pages are left out. */
-/* The same document before equal parts are shared: operations are whole, and only schemas are references. The caller
+/* The document before equal parts are shared: operations are whole, and only schemas are references. The caller
  * releases it. */
 json_t *openapi_build(const struct openapi *d, const char *public_url);
-
+/* Appends the document (JSON, without white space). `public_url` becomes the server's address. If it is NULL or this
+ * machine's own name, the server is the one that sends the document. Pages are left out. */
 void openapi_document(const struct openapi *d, const char *public_url, struct buf *out);

@@ -1,6 +1,20 @@
 #include "api/openapi_examples.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "api/examples.h"
+
+json_t *openapi_constant(const char *text)
+{
+    json_error_t why;
+    json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, &why);
+    if (!value) {
+        fprintf(stderr, "an example of the OpenAPI document is not JSON: %s: %.100s\n", why.text, text);
+        abort();
+    }
+    return value;
+}
 
 static void add_example(json_t *operation, json_t *examples)
 {
@@ -14,7 +28,7 @@ static void add_example(json_t *operation, json_t *examples)
 
 void openapi_examples(json_t *paths)
 {
-    json_t *examples = json_loads(examples_text, JSON_REJECT_DUPLICATES, NULL), *item, *operation;
+    json_t *examples = openapi_constant(examples_text), *item, *operation;
     const char *path, *method;
     json_object_foreach (paths, path, item) {
         json_object_foreach (item, method, operation) {

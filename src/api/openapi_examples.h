@@ -2,6 +2,9 @@
 #pragma once
 #include <jansson.h>
 
+/* Reads a text of the program as JSON. If it is damaged, the program ends. The build runs this (src/documents.c), so a
+ * program with damaged examples cannot be built. */
+json_t *openapi_constant(const char *text);
 /* Adds an example to the first response of each operation in `paths`. `api/examples.json` holds them by operation ID.
  * The end-to-end tests check each one against its schema and against real responses. */
 void openapi_examples(json_t *paths);

@@ -6,12 +6,14 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectralCore from '@stoplight/spectral-core';
 import parsers from '@stoplight/spectral-parsers';
 import rulesets from '@stoplight/spectral-rulesets';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { ok } from './lib/client.js';
 import { contract } from './lib/contract.js';
-import { portero } from './lib/daemon.js';
+import { portero, root } from './lib/daemon.js';
 import { useWorld } from './lib/world.js';
 
 const PUBLIC_URL = 'https://door.portero.test';
@@ -170,6 +172,12 @@ describe('the OpenAPI documents', () => {
                 assert.ok(valid(example), `${operation.name}: ${ajv.errorsText(valid.errors)}`);
             }
         }
+    });
+
+    it('have each example that is kept for an operation', () => {
+        const kept = Object.keys(JSON.parse(readFileSync(join(root, 'src/api/examples.json'), 'utf8')));
+        const named = new Set(Object.values(documents).flatMap((source) => operations(JSON.parse(source)).map((operation) => operation.operationId)));
+        assert.deepEqual(kept.filter((id) => !named.has(id)), []);
     });
 
     it('name the server where it is known, and its own machine nowhere', () => {
