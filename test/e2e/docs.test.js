@@ -2,7 +2,7 @@
 // engine: sqlite, because it tests the documents
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
@@ -10,14 +10,25 @@ import { admin } from './lib/buildings.js';
 import { binary, cleanEnvironment, root, temporaryDirectory } from './lib/daemon.js';
 import { address, QUICK } from './lib/phone.js';
 import { freePort } from './lib/port.js';
-import { REACHABLE } from './lib/receiver.js';
 import { eventually, visit, world } from './lib/world.js';
 
 const LIMIT_MS = 120_000;
 
-/** The text to type, and the responses that the comments promise: `# 201 {…}` on its line and `#      …` on more, or `# 201` at a line's end. */
-function page(name) {
-    const typed = [...readFileSync(join(root, 'docs', name), 'utf8').matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block).join('\n');
+/** The commands that a page prints for a stage of scripts/fresh. */
+function blocks(path, stage) {
+    const done = spawnSync('scripts/blocks', [path, stage], { cwd: root, encoding: 'utf8' });
+    assert.equal(done.status, 0, done.stderr);
+    return done.stdout;
+}
+
+/** Cuts the command off that starts the service, where it comes first: {env: its variables, typed: the other commands}. */
+function afterStart(typed) {
+    const [line, variables] = /^((?:[A-Z_]+=\S+ )*)make run\n/.exec(typed);
+    return { env: Object.fromEntries(variables.split(' ').filter(Boolean).map((word) => word.split('='))), typed: typed.slice(line.length) };
+}
+
+/** The text to type, and the responses that its comments promise: `# 201 {…}` on its line and `#      …` on more, or `# 201` at a line's end. */
+function promises(typed) {
     const shown = [...typed.matchAll(/(?:^| )# (\d{3})(?: ([^\n]*(?:\n# {2,}[^\n]*)*)|$)/gm)].map(([, status, text = '']) => ({ status, text }));
     return { typed, shown, promised: shown.map(({ status }) => status) };
 }
@@ -65,7 +76,7 @@ async function type(text, daemon, env, answer) {
         await answer?.(child.stdin, () => output);
         const [code] = await closed;
         return {
-            code, output, statuses: readFileSync(statuses, 'utf8').split('\n').filter(Boolean),
+            code, output, statuses: readFileSync(statuses, 'utf8').split('\n').filter((line) => /^\d{3}$/.test(line)),
             bodies: readdirSync(bodies).sort((a, b) => a - b).map((name) => readFileSync(join(bodies, name), 'utf8')),
         };
     } finally {
@@ -79,9 +90,10 @@ const FREE = { billing: { provider: 'none' }, numbers: { provider: 'pool' } };
 
 describe('the guides, typed into a shell from top to bottom, answer as they say', () => {
     it('docs/api.md', { timeout: LIMIT_MS }, async () => {
-        const w = await world({ config: REACHABLE });
+        const { env, typed: rest } = afterStart(blocks('docs/api.md', 'api'));
+        const w = await world({ env });
         try {
-            const { typed, shown, promised } = page('api.md');
+            const { typed, shown, promised } = promises(rest);
             const { code, output, statuses, bodies } = await type(typed, w.daemon, { PORT: String(await freePort()) });
             assert.deepEqual(statuses, promised, output);
             assert.equal(code, 0, output);
@@ -97,7 +109,7 @@ describe('the guides, typed into a shell from top to bottom, answer as they say'
         const port = await freePort();
         const w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phone': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
         try {
-            const { typed, shown, promised } = page('calls.md');
+            const { typed, shown, promised } = promises(blocks('docs/calls.md', 'api'));
             const PATH = `${dirname(binary)}:${process.env.PATH}`;
             const { code, output, statuses, bodies } = await type(typed, w.daemon, { SIP: address(w.daemon), PHONE: `127.0.0.1:${port}`, PATH });
             assert.deepEqual(statuses, promised, output);
@@ -113,10 +125,17 @@ describe('the guides, typed into a shell from top to bottom, answer as they say'
         const w = await world();
         const EMAIL = 'grace@example.com';
         try {
-            const { typed, shown, promised } = page('agents.md');
-            const { code, output, statuses, bodies } = await type(typed, w.daemon, { EMAIL }, async (stdin) => {
-                const mail = await eventually(async () => (await w.client.get(`/sandbox/messages?to=${EMAIL}`)).body.data[0], 'the e-mail');
-                stdin.end(`${mail.code}\n`);
+            const { typed, shown, promised } = promises(blocks('docs/agents.md', 'agents'));
+            const env = { EMAIL, PATH: `${dirname(binary)}:${process.env.PATH}`, XDG_CONFIG_HOME: join(w.daemon.directory, 'config') };
+            const { code, output, statuses, bodies } = await type(typed, w.daemon, env, async (stdin) => {
+                for (const sent of [1, 2]) { // to the program, then to the shell
+                    const mails = await eventually(async () => {
+                        const { data } = (await w.client.get(`/sandbox/messages?to=${EMAIL}`)).body;
+                        return data.length === sent && data;
+                    }, `e-mail ${sent}`);
+                    stdin.write(`${mails[0].code}\n`);
+                }
+                stdin.end();
             });
             assert.deepEqual(statuses, promised, output);
             assert.equal(code, 0, output);
@@ -128,15 +147,14 @@ describe('the guides, typed into a shell from top to bottom, answer as they say'
         }
     });
 
-    it('docs/cli.md: four commands from `make run` to the first grant, then the others', { timeout: LIMIT_MS }, async () => {
+    it('docs/cli.md', { timeout: LIMIT_MS }, async () => {
         const w = await world();
         const EMAIL = 'ada@example.com';
         try {
-            const text = readFileSync(join(root, 'docs/cli.md'), 'utf8');
-            const [first, ...others] = /^ {4}make run\n( {4}.+\n)+/m.exec(text)[0].trimEnd().split('\n').map((line) => line.trim());
-            assert.deepEqual([first, others.length], ['make run', 3]);
-            assert.ok(readFileSync(join(root, 'README.md'), 'utf8').includes(others.map((line) => `    ${line}\n`).join('')), 'README has them, too');
-            const typed = ['ln -s "$DATA" var', 'ln -s "$BIN" build', ...others, page('cli.md').typed].join('\n');
+            const events = /^portero listen .*\n/m; // goes on until Ctrl-C: test/fresh/cli types it
+            const commands = afterStart(blocks('docs/cli.md', 'cli')).typed;
+            assert.match(commands, events);
+            const typed = `ln -s "$DATA" var\nln -s "$BIN" build\n${commands.replace(events, '')}`;
             const PORTERO_URL = w.daemon.https.replace('127.0.0.1', 'localhost');
             const { code, output } = await type(typed, w.daemon, { DATA: w.daemon.data, BIN: dirname(binary), PORTERO_URL, XDG_CONFIG_HOME: join(w.daemon.directory, 'config') }, async (stdin) => {
                 const mail = await eventually(async () => (await w.client.get(`/sandbox/messages?to=${EMAIL}`)).body.data[0], 'the e-mail');
@@ -156,7 +174,8 @@ describe('the guides, typed into a shell from top to bottom, answer as they say'
             const added = admin(w, 'number', 'add', '4711');
             assert.equal(added.status, 0, added.stderr);
             // A pause for the call, which somebody who types has too.
-            const typed = page('first-door.md').typed.replace(/^echo "Dial .*$/m, '$&\nread -r');
+            const text = readFileSync(join(root, 'docs/first-door.md'), 'utf8');
+            const typed = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block).join('\n').replace(/^echo "Dial .*$/m, '$&\nread -r');
             const { code, output } = await type(typed, w.daemon, { EMAIL }, async (stdin, shown) => {
                 const mail = await eventually(async () => (await w.client.get(`/sandbox/messages?to=${EMAIL}`)).body.data[0], 'the e-mail');
                 stdin.write(`${mail.code}\n`);
