@@ -22,7 +22,7 @@ describe('a browser', () => {
         box = await Baresip.start({ record: true });
         phone = await Baresip.start({ account: `<sip:${PHONE}@127.0.0.1>;regint=0;audio_codecs=PCMU/8000/1`, listen: port });
         w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
-        browser = await Browser.start(SOUND);
+        browser = await Browser.startWhole(SOUND);
     });
     after(async () => {
         await browser?.close();

@@ -119,7 +119,7 @@ describe('a browser', () => {
     describe('keeps its call or loses it:', { concurrency: true }, () => {
         it(`${LOSS} % of the packets are lost each way, and it goes on talking`, async () => {
             const relay = keep(await LossyRelay.start(webrtc, LOSS));
-            const chromium = keep(await Browser.start(SOUND));
+            const chromium = keep(await Browser.startWhole(SOUND));
             const rung = await ring((person) => openSigned(chromium, w, person, '/', { permissions: ['microphone'], prepare: (context) => context.addInitScript(watch, relay.port) }));
             const { page, box, ended } = rung;
             const press = (name) => page.locator('.bell').getByRole('button', { name, exact: true }).and(page.locator(':enabled')).click();

@@ -25,7 +25,7 @@ describe('the page of notices', () => {
     before(async () => {
         await service.listen();
         // Chromium refuses a worker where the certificate was only let through.
-        browser = await Browser.start(['--ignore-certificate-errors']);
+        browser = await Browser.startWhole(['--ignore-certificate-errors']);
         url = `${w.daemon.https}/notices`;
     });
     after(async () => {
