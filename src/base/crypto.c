@@ -83,16 +83,23 @@ uint32_t crypto_uniform(uint32_t bound)
     return v % bound;
 }
 
-void crypto_base62(char *ret, size_t n)
+/* Writes at most n characters, one for each byte but those that would favour the first ones. Returns their number. */
+static size_t put_base62(const unsigned char *bytes, size_t count, char *ret, size_t n)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    unsigned char bytes[64];
     size_t done = 0;
-    while (done < n) {
+    for (size_t i = 0; i < count && done < n; i++)
+        if (bytes[i] < 248) /* 4 * 62 */
+            ret[done++] = digits[bytes[i] % 62];
+    return done;
+}
+
+void crypto_base62(char *ret, size_t n)
+{
+    unsigned char bytes[64];
+    for (size_t done = 0; done < n;) {
         crypto_random(bytes, sizeof bytes);
-        for (size_t i = 0; i < sizeof bytes && done < n; i++)
-            if (bytes[i] < 248) /* 4 * 62 */
-                ret[done++] = digits[bytes[i] % 62];
+        done += put_base62(bytes, sizeof bytes, ret + done, n - done);
     }
     ret[n] = '\0';
     crypto_wipe(bytes, sizeof bytes);
@@ -239,6 +246,23 @@ bool crypto_master_check(enum master_key which, char ret[static MASTER_CHECK_LEN
 void crypto_derived_mac(const char *purpose, struct str data, unsigned char ret[static SHA256_LEN])
 {
     derived_mac(MASTER_CURRENT, purpose, data, ret);
+}
+
+bool crypto_derived_base62(enum master_key which, const char *purpose, struct str data, char *ret, size_t n)
+{
+    unsigned char mac[SHA256_LEN], last[SHA256_LEN];
+    if (!masters[which].set)
+        return false;
+    derived_mac(which, purpose, data, mac);
+    for (size_t done = put_base62(mac, sizeof mac, ret, n); done < n;) {
+        memcpy(last, mac, sizeof last);
+        derived_mac(which, purpose, str_n((const char *)last, sizeof last), mac);
+        done += put_base62(mac, sizeof mac, ret + done, n - done);
+    }
+    ret[n] = '\0';
+    crypto_wipe(mac, sizeof mac);
+    crypto_wipe(last, sizeof last);
+    return true;
 }
 
 bool crypto_is_derived_mac(const char *purpose, struct str data, const unsigned char *mac, size_t n)

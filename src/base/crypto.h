@@ -44,6 +44,9 @@ void crypto_set_master(const unsigned char current[static SHA256_LEN], const uns
 bool crypto_master_check(enum master_key which, char ret[static MASTER_CHECK_LEN + 1]);
 /* The MAC with the current key. `purpose` is a short constant, e.g. "otp", "cursor". */
 void crypto_derived_mac(const char *purpose, struct str data, unsigned char ret[static SHA256_LEN]);
+/* Writes n base62 characters that follow from the key, the purpose and the data, and a NUL. They are uniform for all
+ * who lack the key. False without such a key. */
+bool crypto_derived_base62(enum master_key which, const char *purpose, struct str data, char *ret, size_t n);
 /* Whether `mac` is the first n bytes of the MAC with one of the keys. Constant time. */
 bool crypto_is_derived_mac(const char *purpose, struct str data, const unsigned char *mac, size_t n);
 /* AES-256-GCM with the derived key of `purpose`. Returns a 12-byte nonce, the ciphertext and a 16-byte tag, in the

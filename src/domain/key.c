@@ -2,8 +2,7 @@
 
 #include "domain/row.h"
 
-#define SECRET_LEN 43 /* base62: 256 bits */
-#define MINUTE_US  (60 * US_PER_S)
+#define MINUTE_US (60 * US_PER_S)
 
 #define STANDARD                    (SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) | SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ))
 #define ISSUABLE(symbol, condition) | ((condition) ? SCOPE(symbol) : 0)
@@ -148,11 +147,11 @@ enum err key_check_limit(struct tx *tx, const struct id *account)
     return check_limit(tx, account, KEY_AGENT);
 }
 
-static void make_text(struct key_issued *k, enum key_kind kind)
+static void make_text(struct key_issued *k, enum key_kind kind, const char secret[static KEY_SECRET_LEN + 1])
 {
     struct str prefix = str_z(kinds[kind].prefix);
     memcpy(k->text, prefix.p, prefix.n);
-    crypto_base62(k->text + prefix.n, SECRET_LEN);
+    memcpy(k->text + prefix.n, secret, KEY_SECRET_LEN + 1);
     memcpy(k->prefix, k->text, KEY_PREFIX_LEN);
     k->prefix[KEY_PREFIX_LEN] = '\0';
 }
@@ -172,7 +171,10 @@ enum err key_issue(struct tx *tx, const struct key_options *o, struct key_issued
     if (o->hash) {
         memcpy(hash, o->hash, sizeof hash);
     } else {
-        make_text(&k, o->kind);
+        char secret[KEY_SECRET_LEN + 1];
+        crypto_base62(secret, KEY_SECRET_LEN);
+        make_text(&k, o->kind, secret);
+        crypto_wipe(secret, sizeof secret);
         key_hash(str_z(k.text), hash);
     }
     e = db_exec(tx->db, SQL_KEY_INSERT,
@@ -187,25 +189,22 @@ enum err key_issue(struct tx *tx, const struct key_options *o, struct key_issued
     return e;
 }
 
-enum err key_renew(struct tx *tx, const struct id *account, const struct id *key, uint32_t scopes, int64_t ttl_s,
-                   struct key_issued *ret)
+void key_agent_text(const char secret[static KEY_SECRET_LEN + 1], struct key_issued *ret)
 {
-    struct key_issued k = {.id = *key, .scopes = scopes, .expires_at_us = tx->now_us + ttl_s * US_PER_S};
+    make_text(ret, KEY_AGENT, secret);
+}
+
+enum err key_renew(struct tx *tx, const struct id *account, const struct key_issued *key)
+{
     unsigned char hash[SHA256_LEN];
     int64_t renewed;
-    make_text(&k, KEY_AGENT);
-    key_hash(str_z(k.text), hash);
+    key_hash(str_z(key->text), hash);
     db_notify(tx->db, TOPIC_KEYS);
     enum err e = db_exec(tx->db, SQL_KEY_RENEW,
-                         DB_ARGS(v_str(id_str(account)), v_str(id_str(key)), v_blob(hash, sizeof hash),
-                                 v_str(str_z(k.prefix)), v_int(k.scopes), v_int(k.expires_at_us)),
+                         DB_ARGS(v_str(id_str(account)), v_str(id_str(&key->id)), v_blob(hash, sizeof hash),
+                                 v_str(str_z(key->prefix)), v_int(key->scopes), v_int(key->expires_at_us)),
                          &renewed);
-    if (!e && !renewed)
-        e = ERR_NOT_FOUND;
-    if (!e)
-        *ret = k;
-    crypto_wipe(&k, sizeof k);
-    return e;
+    return e || renewed ? e : ERR_NOT_FOUND;
 }
 
 static bool scope_find(struct str text, enum scope *ret)

@@ -7,6 +7,7 @@
 #include "domain/tx.h"
 
 #define KEY_TEXT_MAX      64 /* "svc_agent_" and 43 base62, with room */
+#define KEY_SECRET_LEN    43 /* base62: 256 bits */
 #define KEY_PREFIX_LEN    16
 #define KEY_NAME_MAX      120
 #define KEY_ACTIVE_MAX    20 /* agent keys of one account that are not revoked or expired */
@@ -77,10 +78,11 @@ enum err key_issue(struct tx *tx, const struct key_options *options, struct key_
 /* Fails with ERR_KEY_LIMIT if no agent key can be issued. */
 enum err key_check_limit(struct tx *tx, const struct id *account) CHECKED;
 
-/* Gives an agent key another text, which alone is valid from then on, and other scopes and a later end. Fails with
- * ERR_NOT_FOUND if the account has no such key, or it is revoked. The caller must wipe the text. */
-enum err key_renew(struct tx *tx, const struct id *account, const struct id *key, uint32_t scopes, int64_t ttl_s,
-                   struct key_issued *ret) CHECKED;
+/* The text and the prefix of an agent key with that secret. */
+void key_agent_text(const char secret[static KEY_SECRET_LEN + 1], struct key_issued *ret);
+/* Gives the agent key with that ID this text, which alone is valid from then on, and these scopes and this end. Fails
+ * with ERR_NOT_FOUND if the account has no such key, or it is revoked. */
+enum err key_renew(struct tx *tx, const struct id *account, const struct key_issued *key) CHECKED;
 
 /* The scopes of agent keys under a revision of the interface (decisions, sections 2 and 12), as bits. */
 struct key_scope_rules {

@@ -4,12 +4,13 @@
 
 #include "domain/row.h"
 
-#define REFRESH    "svc_refresh_"
-#define FAMILY_LEN 21 /* base62: 125 bits, which only holders of one of its tokens know */
-#define SECRET_LEN 43
-#define PREFIX_LEN (sizeof REFRESH - 1)
+#define REFRESH       "svc_refresh_"
+#define FAMILY_LEN    21 /* base62: 125 bits, which only holders of one of its tokens know */
+#define SECRET_LEN    43
+#define PREFIX_LEN    (sizeof REFRESH - 1)
+#define UNCHANGED_LEN (PREFIX_LEN + FAMILY_LEN) /* of a refresh token, by a refresh */
 
-_Static_assert(PREFIX_LEN + FAMILY_LEN + SECRET_LEN == OAUTH_REFRESH_LEN, "a refresh token has these parts");
+_Static_assert(UNCHANGED_LEN + SECRET_LEN == OAUTH_REFRESH_LEN, "a refresh token has these parts");
 
 struct hash {
     unsigned char p[SHA256_LEN];
@@ -132,7 +133,7 @@ static enum err end_grant(struct tx *tx, const struct id *account, const struct 
 
 static struct hash family_of(struct str token)
 {
-    return hash_of(str_n(token.p, PREFIX_LEN + FAMILY_LEN));
+    return hash_of(str_n(token.p, UNCHANGED_LEN));
 }
 
 static bool is_refresh_token(struct str token)
@@ -140,11 +141,18 @@ static bool is_refresh_token(struct str token)
     return token.n == OAUTH_REFRESH_LEN && str_starts(token, STR(REFRESH));
 }
 
-/* Writes the part that changes. */
-static struct hash refresh_secret(struct oauth_tokens *t)
+/* The texts of the tokens that follow a refresh token. They depend on it and on the master key, so a repetition finds
+ * the same ones, on any node, and the store has no more than their hashes. False without such a master key. */
+static bool succeed(enum master_key which, struct str token, struct oauth_tokens *t)
 {
-    crypto_base62(t->refresh + PREFIX_LEN + FAMILY_LEN, SECRET_LEN);
-    return hash_of(str_z(t->refresh));
+    char access[KEY_SECRET_LEN + 1];
+    if (!crypto_derived_base62(which, "oauth_refresh", token, t->refresh + UNCHANGED_LEN, SECRET_LEN) ||
+        !crypto_derived_base62(which, "oauth_access", token, access, KEY_SECRET_LEN))
+        return false;
+    memcpy(t->refresh, token.p, UNCHANGED_LEN);
+    key_agent_text(access, &t->access);
+    crypto_wipe(access, sizeof access);
+    return true;
 }
 
 static enum err end_earlier(struct tx *tx, const struct code *code, const struct hash *client)
@@ -160,8 +168,8 @@ static enum err end_earlier(struct tx *tx, const struct code *code, const struct
 static enum err grant_add(struct tx *tx, const struct code *code, const struct hash *client, struct oauth_tokens *t)
 {
     memcpy(t->refresh, REFRESH, PREFIX_LEN);
-    crypto_base62(t->refresh + PREFIX_LEN, FAMILY_LEN);
-    const struct hash token = refresh_secret(t), family = family_of(str_z(t->refresh));
+    crypto_base62(t->refresh + PREFIX_LEN, FAMILY_LEN + SECRET_LEN);
+    const struct hash token = hash_of(str_z(t->refresh)), family = family_of(str_z(t->refresh));
     return db_exec(tx->db, SQL_OAUTH_GRANT_INSERT,
                    DB_ARGS(v_str(id_str(&code->account)), v_str(id_str(&t->access.id)), v_digest(&family),
                            v_digest(&token), v_digest(client), v_int(code->scopes), v_int(code->resource),
@@ -211,9 +219,13 @@ enum err oauth_code_exchange(struct tx *tx, const struct oauth_client *client, c
 /* The grant of a token. */
 struct found {
     struct id account, key;
-    uint32_t scopes;
+    bool of_client;
+    /* By a refresh token: */
+    bool newest;
+    uint32_t scopes, key_scopes;
     enum oauth_resource resource;
-    bool newest, of_client;
+    struct str token; /* the hash of the newest, in the arena */
+    int64_t renewed_us, key_expires_us;
 };
 
 static enum err find_by_refresh(struct tx *tx, struct str client_id, struct str token, struct found *ret)
@@ -229,10 +241,14 @@ static enum err find_by_refresh(struct tx *tx, struct str client_id, struct str 
     *ret = (struct found){
         .account = col_id(&c, COL_OAUTH_GRANT_FIND_ACCOUNT_ID),
         .key = col_id(&c, COL_OAUTH_GRANT_FIND_KEY_ID),
-        .scopes = (uint32_t)col_int(&c, COL_OAUTH_GRANT_FIND_SCOPES),
-        .resource = (enum oauth_resource)col_int(&c, COL_OAUTH_GRANT_FIND_RESOURCE),
-        .newest = hash_matches(col_blob(&c, COL_OAUTH_GRANT_FIND_TOKEN), &hash),
         .of_client = hash_matches(col_blob(&c, COL_OAUTH_GRANT_FIND_CLIENT), &client),
+        .newest = hash_matches(col_blob(&c, COL_OAUTH_GRANT_FIND_TOKEN), &hash),
+        .scopes = (uint32_t)col_int(&c, COL_OAUTH_GRANT_FIND_SCOPES),
+        .key_scopes = (uint32_t)col_int(&c, COL_OAUTH_GRANT_FIND_KEY_SCOPES),
+        .resource = (enum oauth_resource)col_int(&c, COL_OAUTH_GRANT_FIND_RESOURCE),
+        .token = arena_str(tx->arena, col_blob(&c, COL_OAUTH_GRANT_FIND_TOKEN)),
+        .renewed_us = col_int(&c, COL_OAUTH_GRANT_FIND_EXPIRES_AT) - OAUTH_GRANT_TTL_S * US_PER_S,
+        .key_expires_us = col_int(&c, COL_OAUTH_GRANT_FIND_KEY_EXPIRES_AT),
     };
     return ERR_NONE;
 }
@@ -257,15 +273,37 @@ static enum err find_by_access(struct tx *tx, struct str client_id, struct str t
 static enum err grant_renew(struct tx *tx, const struct found *g, struct str token, uint32_t scopes,
                             struct oauth_tokens *t)
 {
-    memcpy(t->refresh, token.p, PREFIX_LEN + FAMILY_LEN);
-    const struct hash hash = refresh_secret(t);
-    enum err e = key_renew(tx, &g->account, &g->key, scopes ? scopes : g->scopes, OAUTH_ACCESS_TTL_S, &t->access);
+    if (!succeed(MASTER_CURRENT, token, t))
+        return ERR_INTERNAL_ERROR;
+    t->access.id = g->key;
+    t->access.scopes = scopes ? scopes : g->scopes;
+    t->access.expires_at_us = tx->now_us + OAUTH_ACCESS_TTL_S * US_PER_S;
+    const struct hash hash = hash_of(str_z(t->refresh));
+    enum err e = key_renew(tx, &g->account, &t->access);
     if (e)
         return e;
     return db_exec(tx->db, SQL_OAUTH_GRANT_RENEW,
                    DB_ARGS(v_str(id_str(&g->account)), v_str(id_str(&g->key)), v_digest(&hash),
                            v_int(tx->now_us + OAUTH_GRANT_TTL_S * US_PER_S)),
                    NULL);
+}
+
+/* Whether the newest token came of this one a short time ago. Then *t has what the client got for it. */
+static bool comes_again(const struct tx *tx, const struct found *g, struct str token, struct oauth_tokens *t)
+{
+    bool is = false;
+    if (!g->of_client || tx->now_us >= g->renewed_us + OAUTH_REPEAT_S * US_PER_S)
+        return false;
+    for (enum master_key which = MASTER_CURRENT; !is && which <= MASTER_PREVIOUS; which++) {
+        if (!succeed(which, token, t))
+            continue;
+        const struct hash hash = hash_of(str_z(t->refresh));
+        is = hash_matches(g->token, &hash);
+    }
+    t->access.id = g->key;
+    t->access.scopes = g->key_scopes;
+    t->access.expires_at_us = g->key_expires_us;
+    return is;
 }
 
 enum err oauth_refresh(struct tx *tx, struct str client_id, struct str token, uint32_t scopes,
@@ -276,15 +314,16 @@ enum err oauth_refresh(struct tx *tx, struct str client_id, struct str token, ui
     enum err e = find_by_refresh(tx, client_id, token, &g);
     if (e)
         return e;
-    if (!g.newest) {
+    if (!g.newest && !comes_again(tx, &g, token, &t)) {
         e = end_grant(tx, &g.account, &g.key);
-        return e ? e : ERR_NOT_FOUND;
+        e = e ? e : ERR_NOT_FOUND;
+    } else if (!g.of_client || !resource_fits(g.resource, resource)) {
+        e = ERR_NOT_FOUND;
+    } else if (scopes & ~g.scopes) {
+        e = ERR_INSUFFICIENT_SCOPE;
+    } else if (g.newest) {
+        e = grant_renew(tx, &g, token, scopes, &t);
     }
-    if (!g.of_client || !resource_fits(g.resource, resource))
-        return ERR_NOT_FOUND;
-    if (scopes & ~g.scopes)
-        return ERR_INSUFFICIENT_SCOPE;
-    e = grant_renew(tx, &g, token, scopes, &t);
     if (!e)
         *ret = t;
     crypto_wipe(&t, sizeof t);

@@ -2,9 +2,10 @@
  * RFC 8707, RFC 9700), as the Model Context Protocol describes it.
  *
  * A resident's consent makes a code, which the client exchanges for a grant. The access token of a grant is the text of
- * an agent key (domain/key.h) that lives an hour. A refresh token gives that key another text, and is itself replaced;
- * one that comes again ends the grant, since two have it. The revocation of the key ends the grant, and so does its
- * deletion. The store has hashes of codes and tokens. */
+ * an agent key (domain/key.h) that lives an hour. A refresh token gives that key another text, and is itself replaced.
+ * For OAUTH_REPEAT_S its client gets the same tokens for it again, because the answer was lost, or two processes of the
+ * client refresh at once; after that, one that comes again ends the grant, since two have it. The revocation of the key
+ * ends the grant, and so does its deletion. The store has hashes of codes and tokens. */
 #pragma once
 #include "domain/key.h"
 #include "domain/oauth_client.h"
@@ -12,7 +13,8 @@
 #define OAUTH_CODE_TTL_S   60
 #define OAUTH_CODES_MAX    20 /* of an account, with those that were used */
 #define OAUTH_ACCESS_TTL_S 3600
-#define OAUTH_GRANT_TTL_S  KEY_REMEMBERED_S /* since its last refresh */
+#define OAUTH_GRANT_TTL_S  KEY_REMEMBERED_S /* since its last refresh, whose time follows from its end */
+#define OAUTH_REPEAT_S     60               /* since the last refresh, its token may come again */
 #define OAUTH_CODE_LEN     43               /* base62: 256 bits */
 #define OAUTH_REFRESH_LEN  76
 #define OAUTH_CHALLENGE    43 /* characters of a code challenge: base64url of a SHA-256 */
@@ -51,10 +53,11 @@ struct oauth_exchange {
 enum err oauth_code_exchange(struct tx *tx, const struct oauth_client *client, const struct oauth_exchange *x,
                              struct oauth_tokens *ret) CHECKED;
 
-/* Gives a grant other tokens, the access token with `scopes` (0: all that the resident allowed). Fails with
- * ERR_NOT_FOUND for a token that is unknown, expired, replaced, or of another client or resource; the caller must
- * commit that, too: a replaced one has ended its grant. Fails with ERR_INSUFFICIENT_SCOPE for a scope that the resident
- * did not allow. */
+/* Gives a grant other tokens, the access token with `scopes` (0: all that the resident allowed). The token of the last
+ * refresh gives the tokens of that one until OAUTH_REPEAT_S have passed, with the scopes and the end that they have.
+ * Fails with ERR_NOT_FOUND for a token that is unknown, expired, replaced, or of another client or resource; the caller
+ * must commit that, too: a replaced one has ended its grant. Fails with ERR_INSUFFICIENT_SCOPE for a scope that the
+ * resident did not allow. */
 enum err oauth_refresh(struct tx *tx, struct str client_id, struct str token, uint32_t scopes,
                        enum oauth_resource resource, struct oauth_tokens *ret) CHECKED;
 

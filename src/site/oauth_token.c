@@ -32,7 +32,7 @@ static enum err reply_tokens(struct request *q, struct reply *p, struct oauth_to
     struct tokens *r = arena_new(q->tx.arena, struct tokens);
     r->access_token = v_str(arena_str(q->tx.arena, str_z(t->access.text)));
     r->token_type = v_str(STR("Bearer"));
-    r->expires_in = v_int(OAUTH_ACCESS_TTL_S);
+    r->expires_in = v_int((t->access.expires_at_us - q->tx.now_us) / US_PER_S);
     r->refresh_token = v_str(arena_str(q->tx.arena, str_z(t->refresh)));
     r->scope = v_str(scope_words(q->tx.arena, t->access.scopes));
     crypto_wipe(t, sizeof *t);

@@ -6,6 +6,7 @@ import { added, execute, owner as makeOwner, quote, removal } from './lib/buildi
 import { ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
 import { joined } from './lib/nodes.js';
+import { connected, known as assistantOf } from './lib/oauth.js';
 import { sql } from './lib/store.js';
 import { agent, grant, resident, setSubscription, signIn, useWorld } from './lib/world.js';
 
@@ -46,6 +47,19 @@ describe('keys on two nodes', () => {
             ok(await session.client.delete(`/v1/auth/keys/${key.id}`));
             refused(i % 2 ? await there(key.api_key).get(`/v1/unlock/${made.id}`) : await there(key.api_key).patch(`/v1/unlock/${made.id}`, { label: 'late' }, { headers: { 'If-Match': '"0"' } }), 401, 'INVALID_KEY');
             refused(await there(key.api_key).get('/v1/unlock'), 401, 'INVALID_KEY');
+        }
+    });
+
+    it('of an assistant that refreshes at both nodes at once are the same, and live at both', async () => {
+        for (let i = 0; i < REPETITIONS; i++) {
+            const { assistant, tokens } = await connected(client);
+            const elsewhere = assistantOf(node.client, assistant.id);
+            const answers = (await Promise.all([assistant, elsewhere, assistant, elsewhere].map((one) => one.refresh(tokens.refresh_token)))).map((answer) => ok(answer));
+            answers.push(ok(await elsewhere.refresh(tokens.refresh_token)));
+            assert.equal(new Set(answers.map((one) => `${one.access_token} ${one.refresh_token}`)).size, 1);
+            ok(await client.as(answers[0].access_token).get('/v1/account'));
+            ok(await there(answers[0].access_token).get('/v1/account'));
+            refused(await there(tokens.access_token).get('/v1/account'), 401, 'INVALID_KEY');
         }
     });
 

@@ -29,9 +29,10 @@ INSERT INTO oauth_grant (account_id, key_id, family, token, client, scopes, reso
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 
 -- name: oauth_grant_find
-SELECT g.account_id, g.key_id, g.token, g.client, g.scopes, g.resource FROM oauth_grant g
-WHERE g.family = $1 AND g.expires_at > $2 AND EXISTS
-    (SELECT 1 FROM api_key k WHERE k.account_id = g.account_id AND k.id = g.key_id AND k.revoked_at IS NULL)
+SELECT g.account_id, g.key_id, g.token, g.client, g.scopes, g.resource, g.expires_at, k.scopes AS key_scopes,
+    k.expires_at AS key_expires_at
+FROM oauth_grant g JOIN api_key k ON k.account_id = g.account_id AND k.id = g.key_id
+WHERE g.family = $1 AND g.expires_at > $2 AND k.revoked_at IS NULL
 
 -- name: oauth_grant_of_key
 SELECT g.account_id, g.key_id, g.client FROM api_key k

@@ -102,6 +102,31 @@ static void base62_is_uniform(void **state)
     assert_string_equal(text, "");
 }
 
+static void derived_base62_follows_from_key_purpose_and_data(void **state)
+{
+    static const unsigned char one[SHA256_LEN] = "one", two[SHA256_LEN] = "two";
+    char text[201], other[201];
+    (void)state;
+    crypto_set_master(one, NULL);
+    assert_true(crypto_derived_base62(MASTER_CURRENT, "p", STR("data"), text, 200));
+    assert_int_equal(strlen(text), 200);
+    assert_int_equal(strspn(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"), 200);
+    assert_true(crypto_derived_base62(MASTER_CURRENT, "p", STR("data"), other, 43));
+    assert_memory_equal(text, other, 43);
+    assert_int_equal(other[43], 0);
+    assert_memory_not_equal(text, text + 43, 43);
+    assert_true(crypto_derived_base62(MASTER_CURRENT, "q", STR("data"), other, 43));
+    assert_memory_not_equal(text, other, 43);
+    assert_true(crypto_derived_base62(MASTER_CURRENT, "p", STR("dat"), other, 43));
+    assert_memory_not_equal(text, other, 43);
+    assert_false(crypto_derived_base62(MASTER_PREVIOUS, "p", STR("data"), other, 43));
+    crypto_set_master(two, one);
+    assert_true(crypto_derived_base62(MASTER_CURRENT, "p", STR("data"), other, 43));
+    assert_memory_not_equal(text, other, 43);
+    assert_true(crypto_derived_base62(MASTER_PREVIOUS, "p", STR("data"), other, 43));
+    assert_memory_equal(text, other, 43);
+}
+
 static void uniform_covers_its_range(void **state)
 {
     (void)state;
@@ -280,6 +305,7 @@ int main(void)
         cmocka_unit_test(hmac_gives_the_published_codes),
         cmocka_unit_test(every_byte_is_compared),
         cmocka_unit_test(base62_is_uniform),
+        cmocka_unit_test(derived_base62_follows_from_key_purpose_and_data),
         cmocka_unit_test(uniform_covers_its_range),
         cmocka_unit_test(random_fills_everything),
         cmocka_unit_test_setup_teardown(base64url_follows_rfc_4648, setup, teardown),

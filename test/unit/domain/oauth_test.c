@@ -138,11 +138,69 @@ static void test_a_refresh_replaces_both_tokens_and_keeps_the_key(struct tx *tx)
     assert_id(old.t.access.id, after.key_id);
 }
 
-static void test_a_refresh_token_that_comes_again_ends_the_grant(struct tx *tx)
+static void assert_same_tokens(const struct client *a, const struct client *b)
+{
+    assert_string_equal(a->t.access.text, b->t.access.text);
+    assert_string_equal(a->t.access.prefix, b->t.access.prefix);
+    assert_string_equal(a->t.refresh, b->t.refresh);
+    assert_id(a->t.access.id, b->t.access.id);
+    assert_int_equal(a->t.access.scopes, b->t.access.scopes);
+    assert_int_equal(a->t.access.expires_at_us, b->t.access.expires_at_us);
+}
+
+static void test_a_refresh_token_that_comes_again_within_a_minute_gives_the_same_tokens(struct tx *tx)
+{
+    struct principal parent = owner(tx), who;
+    struct client c = connected(tx, &parent.account_id), lost = c, late = c;
+    assert_none(oauth_refresh(tx, c.c.id, str_z(c.t.refresh), SCOPE(ACCESS_READ), OAUTH_MCP, &c.t));
+    tx->now_us += OAUTH_REPEAT_S * US_PER_S - 1;
+    assert_none(refresh(tx, &lost));
+    assert_same_tokens(&lost, &c);
+    assert_none(use(tx, &c, &who));
+    assert_int_equal(who.scopes, SCOPE(ACCESS_READ));
+    assert_error(oauth_refresh(tx, late.c.id, str_z(late.t.refresh), 0, OAUTH_SERVICE, &late.t), ERR_NOT_FOUND);
+    assert_error(oauth_refresh(tx, late.c.id, str_z(late.t.refresh), SCOPE(LOGS_READ), OAUTH_ANY, &late.t),
+                 ERR_INSUFFICIENT_SCOPE);
+    assert_none(use(tx, &c, &who));
+    assert_none(refresh(tx, &c));
+    assert_none(refresh(tx, &lost));
+    assert_same_tokens(&lost, &c);
+    assert_error(refresh(tx, &late), ERR_NOT_FOUND); /* two refreshes ago */
+    assert_error(use(tx, &c, &who), ERR_INVALID_KEY);
+}
+
+static void test_a_refresh_token_that_another_client_repeats_ends_the_grant(struct tx *tx)
+{
+    struct principal parent = owner(tx), who;
+    struct client c = connected(tx, &parent.account_id), old = c, other = client(tx);
+    struct oauth_tokens t;
+    assert_none(refresh(tx, &c));
+    assert_error(oauth_refresh(tx, other.c.id, str_z(old.t.refresh), 0, OAUTH_ANY, &t), ERR_NOT_FOUND);
+    assert_error(use(tx, &c, &who), ERR_INVALID_KEY);
+}
+
+/* The node that answers again may have the master key as the current one or as the previous one. */
+static void test_a_refresh_token_comes_again_while_the_master_key_is_replaced(struct tx *tx)
+{
+    static const unsigned char former[SHA256_LEN] = "a former key", next[SHA256_LEN] = "another key";
+    struct principal parent = owner(tx), who;
+    struct client c = connected(tx, &parent.account_id), again = c, lost = c;
+    crypto_set_master(former, NULL);
+    assert_none(refresh(tx, &c));
+    crypto_set_master(next, former);
+    assert_none(refresh(tx, &again));
+    assert_same_tokens(&again, &c);
+    crypto_set_master(next, NULL);
+    assert_error(refresh(tx, &lost), ERR_NOT_FOUND);
+    assert_error(use(tx, &c, &who), ERR_INVALID_KEY);
+}
+
+static void test_a_refresh_token_that_comes_again_after_a_minute_ends_the_grant(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
     struct client c = connected(tx, &parent.account_id), thief = c;
     assert_none(refresh(tx, &c));
+    tx->now_us += OAUTH_REPEAT_S * US_PER_S;
     assert_error(refresh(tx, &thief), ERR_NOT_FOUND);
     assert_error(use(tx, &c, &who), ERR_INVALID_KEY);
     assert_error(refresh(tx, &c), ERR_NOT_FOUND);
@@ -318,10 +376,13 @@ static void test_a_program_with_a_document_has_a_grant_for_each_installation(str
     x(test_a_code_gives_a_key_of_the_account_with_the_allowed_scopes)                                                  \
         x(test_a_code_fits_only_its_client_its_redirect_its_verifier_its_resource_and_its_minute)                      \
             x(test_a_code_that_comes_again_ends_its_grant) x(test_a_refresh_replaces_both_tokens_and_keeps_the_key)    \
-                x(test_a_refresh_token_that_comes_again_ends_the_grant)                                                \
-                    x(test_a_refresh_is_for_the_same_client_and_no_further_scope)                                      \
-                        x(test_a_grant_ends_30_days_after_its_last_refresh)                                            \
-                            x(test_each_way_to_revoke_ends_key_and_grant) x(test_a_client_revokes_nothing_of_others)   \
+                x(test_a_refresh_token_that_comes_again_within_a_minute_gives_the_same_tokens)                         \
+                    x(test_a_refresh_token_that_another_client_repeats_ends_the_grant) x(                              \
+                        test_a_refresh_token_comes_again_while_the_master_key_is_replaced)                             \
+                        x(test_a_refresh_token_that_comes_again_after_a_minute_ends_the_grant) x(                      \
+                            test_a_refresh_is_for_the_same_client_and_no_further_scope)                                \
+                            x(test_a_grant_ends_30_days_after_its_last_refresh) x(                                     \
+                                test_each_way_to_revoke_ends_key_and_grant) x(test_a_client_revokes_nothing_of_others) \
                                 x(test_a_client_that_connects_again_replaces_its_grant)                                \
                                     x(test_assistants_count_as_agent_keys_while_their_grant_lasts)                     \
                                         x(test_an_account_has_few_codes_and_they_are_purged)                           \
