@@ -26,7 +26,7 @@ static void put_key_challenge(const struct request *q, enum err e, struct buf *h
     buf_lit(head, "WWW-Authenticate: Bearer");
     if (q->metadata) {
         buf_str(head, e == ERR_AUTH_REQUIRED ? STR(" ") : STR(" error=\"invalid_token\", "));
-        put_begin(q, key_scopes_named(STR_NONE), head);
+        put_begin(q, key_scopes_current.standard, head);
     }
     buf_lit(head, "\r\n");
 }

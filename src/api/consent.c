@@ -18,10 +18,11 @@ static const struct field view_fields[] = {
     FIELD(struct consent_view, unread, T_BOOL, .flags = F_REQUIRED,
           .doc = "true: the document is not read yet; `POST /v1/oauth/client` reads it"),
     FIELD(struct consent_view, host, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
-          .doc = "where the browser goes next; null: the address is not the assistant's"),
+          .doc = "where the browser goes next, or the scheme of a program on its device; null: the address is not the "
+                 "assistant's"),
     FIELD(struct consent_view, this_device, T_BOOL, .flags = F_REQUIRED, .doc = "true: it is on the browser's device"),
     FIELD(struct consent_view, scopes, T_STRINGS, .flags = F_REQUIRED, .values = scope_values,
-          .doc = "that it asks for"),
+          .doc = "that it asks for, among those that can be given; if there are none, those of a new key"),
     FIELD(struct consent_view, error, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
           .doc = "why the request cannot be granted, as in RFC 6749; null: it can"),
     FIELD(struct consent_view, reason, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
@@ -51,7 +52,7 @@ static const struct field decision_fields[] = {
           .doc = "the query of the page's address"),
     FIELD(struct decision, allow, T_BOOL, .flags = F_REQUIRED),
     FIELD(struct decision, scopes, T_STRINGS, .min = 1, .max = SCOPE_VALUES, .values = scope_values,
-          .doc = "some of those that the assistant asks for; default: all"),
+          .doc = "some of those that the request has; default: all"),
     FIELD(struct decision, voucher, T_STRING, .max = OAUTH_VOUCHER_MAX,
           .doc = "as `POST /v1/oauth/client` gave it, for an assistant that is known by an address"),
 };
@@ -75,7 +76,7 @@ static struct consent_view *view_of(struct request *q, const struct oauth_reques
     v->client_host = v_str(r->address.p ? oauth_redirect_host(a, r->address) : STR_NONE);
     v->unread = v_bool(oauth_request_needs_document(r));
     v->host = v_str(known ? oauth_redirect_host(a, r->redirect_uri) : STR_NONE);
-    v->this_device = v_bool(known && oauth_redirect_is_loopback(r->redirect_uri));
+    v->this_device = v_bool(known && oauth_redirect_is_local(r->redirect_uri));
     v->scopes = scope_list(a, r->scopes);
     v->error = v_str(str_z(r->error));
     v->reason = v_null();
@@ -120,7 +121,7 @@ static enum err allow(struct request *q, const struct oauth_request *r, struct s
                                     .redirect_uri = r->redirect_uri,
                                     .challenge = r->challenge,
                                     .client_name = r->address.p ? r->client.name : STR_NONE,
-                                    .shared = r->address.p && oauth_redirect_is_loopback(r->redirect_uri),
+                                    .shared = r->address.p && oauth_redirect_is_local(r->redirect_uri),
                                     .resource = r->resource,
                                     .scopes = r->scopes};
     enum err e =

@@ -54,9 +54,7 @@ static const char *request_fault(struct request *q, const struct form *f, struct
         return "unsupported_response_type";
     if (!is_challenge(r->challenge) || !str_eq(parameter(f, "code_challenge_method"), STR("S256")))
         return "invalid_request";
-    if (!oauth_resource_of(q, parameter(f, "resource"), &r->resource))
-        return "invalid_target";
-    return r->scopes ? NULL : "invalid_scope";
+    return oauth_resource_of(q, parameter(f, "resource"), &r->resource) ? NULL : "invalid_target";
 }
 
 /* Sets address and client. */
@@ -94,6 +92,8 @@ void oauth_request_read(struct request *q, struct str query, const struct oauth_
     r.state = parameter(&f, "state");
     r.challenge = parameter(&f, "code_challenge");
     r.scopes = key_scopes_named(parameter(&f, "scope"));
+    if (!r.scopes)
+        r.scopes = key_scopes_current.standard;
     r.error = r.redirect_uri.p ? request_fault(q, &f, &r) : "invalid_request";
     *ret = r;
 }

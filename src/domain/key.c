@@ -220,8 +220,6 @@ static bool scope_find(struct str text, enum scope *ret)
 uint32_t key_scopes_named(struct str names)
 {
     uint32_t scopes = 0;
-    if (!names.n)
-        return key_scopes_current.standard;
     for (struct str rest = names; rest.p;) {
         enum scope found;
         if (scope_find(str_cut(rest, ' ', &rest), &found))

@@ -92,7 +92,7 @@ struct key_scope_rules {
 extern const struct key_scope_rules key_scopes_current, key_scopes_earlier;
 
 /* The bits of the scopes that a text separated by spaces names. Those that are unknown or cannot be issued under the
- * current revision are left out. An empty text gives its standard scopes. */
+ * current revision are left out. */
 uint32_t key_scopes_named(struct str names);
 
 /* The bits of a list of scopes, a VAL_LIST of VAL_STR. An absent list gives those of the standard scopes that

@@ -2,6 +2,7 @@
 
 #include <glib.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/id.h"
@@ -48,6 +49,90 @@ static bool is_loopback_host(const char *host)
     return strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0 || strcmp(host, "localhost") == 0;
 }
 
+/* Schemes that a browser or an operating system understands itself: they run, read or install something, or lead to
+ * another host. Every other scheme is taken for a program's own. */
+static const char *const general_schemes[] = {
+    "about",
+    "android-app",
+    "blob",
+    "chrome",
+    "chrome-extension",
+    "content",
+    "data",
+    "dav",
+    "davs",
+    "file",
+    "filesystem",
+    "ftp",
+    "ftps",
+    "git",
+    "gopher",
+    "http",
+    "https",
+    "imap",
+    "intent",
+    "irc",
+    "ircs",
+    "itms-apps",
+    "itms-services",
+    "jar",
+    "javascript",
+    "ldap",
+    "ldaps",
+    "livescript",
+    "mailto",
+    "mhtml",
+    "mocha",
+    "moz-extension",
+    "ms-appinstaller",
+    "ms-msdt",
+    "ms-settings",
+    "news",
+    "nfs",
+    "nntp",
+    "pop",
+    "res",
+    "resource",
+    "rtsp",
+    "search-ms",
+    "sftp",
+    "shell",
+    "sip",
+    "sips",
+    "smb",
+    "sms",
+    "ssh",
+    "steam",
+    "tel",
+    "telnet",
+    "urn",
+    "vbscript",
+    "view-source",
+    "vnc",
+    "webcal",
+    "ws",
+    "wss",
+    "x-apple.systempreferences",
+};
+
+/* RFC 8252 section 7.1: the scheme, then one slash at least. Programs in use have schemes without the period that the
+ * RFC recommends. */
+static bool is_private_use(GUri *u, struct str uri)
+{
+    const char *scheme = g_uri_get_scheme(u);
+    for (size_t i = 0; i < G_N_ELEMENTS(general_schemes); i++)
+        if (strcmp(scheme, general_schemes[i]) == 0)
+            return false;
+    return str_starts(str_from(uri, strlen(scheme)), STR(":/"));
+}
+
+static bool is_of_host(GUri *u, struct str uri)
+{
+    const char *host = g_uri_get_host(u);
+    return host && *host && g_uri_get_port(u) != 0 &&
+           (str_starts(uri, HTTPS) || (str_starts(uri, HTTP) && is_loopback_host(host)));
+}
+
 /* Parses an allowed URI; NULL for another one. */
 static GUri *redirect_parse(struct str uri)
 {
@@ -57,14 +142,11 @@ static GUri *redirect_parse(struct str uri)
     memcpy(text, uri.p, uri.n);
     text[uri.n] = '\0';
     GUri *u = g_uri_parse(text, G_URI_FLAGS_ENCODED, NULL);
-    const char *host = u ? g_uri_get_host(u) : NULL;
-    const bool https = str_starts(uri, HTTPS), http = str_starts(uri, HTTP);
-    if (host && *host && !g_uri_get_userinfo(u) && g_uri_get_port(u) != 0 &&
-        (https || (http && is_loopback_host(host))))
-        return u;
-    if (u)
+    if (u && (g_uri_get_userinfo(u) || !(is_of_host(u, uri) || is_private_use(u, uri)))) {
         g_uri_unref(u);
-    return NULL;
+        return NULL;
+    }
+    return u;
 }
 
 bool oauth_redirect_is_allowed(struct str uri)
@@ -75,6 +157,20 @@ bool oauth_redirect_is_allowed(struct str uri)
     return u;
 }
 
+struct str oauth_redirects_allowed(struct arena *a, struct val uris, size_t most)
+{
+    struct buf all = BUF(most);
+    const struct val *list = uris.ptr;
+    for (uint32_t i = 0; i < uris.count; i++)
+        if (oauth_redirect_is_allowed(list[i].s) && (all.n ? 1 : 0) + list[i].s.n <= most - all.n) {
+            buf_str(&all, all.n ? STR("\n") : STR(""));
+            buf_str(&all, list[i].s);
+        }
+    const struct str text = all.n ? arena_str(a, buf_view(&all)) : STR_NONE;
+    buf_done(&all);
+    return text;
+}
+
 struct str oauth_redirect_host(struct arena *a, struct str uri)
 {
     GUri *u = redirect_parse(uri);
@@ -82,15 +178,24 @@ struct str oauth_redirect_host(struct arena *a, struct str uri)
         return STR("");
     const int port = g_uri_get_port(u);
     const bool shown = port > 0 && port != 443 && str_starts(uri, HTTPS);
-    const struct str host =
-        shown ? arena_printf(a, "%s:%d", g_uri_get_host(u), port) : arena_str(a, str_z(g_uri_get_host(u)));
+    const char *host = is_of_host(u, uri) ? g_uri_get_host(u) : g_uri_get_scheme(u);
+    const struct str text = shown ? arena_printf(a, "%s:%d", host, port) : arena_str(a, str_z(host));
     g_uri_unref(u);
-    return host;
+    return text;
 }
 
-bool oauth_redirect_is_loopback(struct str uri)
+bool oauth_redirect_is_local(struct str uri)
 {
-    return str_starts(uri, HTTP);
+    return !str_starts(uri, HTTPS);
+}
+
+bool oauth_list_has(struct val list, struct str word)
+{
+    const struct val *words = list.ptr;
+    for (uint32_t i = 0; i < list.count; i++)
+        if (str_eq(words[i].s, word))
+            return true;
+    return !v_given(list);
 }
 
 /* Divides an allowed URI of a loopback address at its port: *ret_rest is the part behind it. */
@@ -109,7 +214,7 @@ static bool redirect_matches(struct arena *a, struct str registered, struct str 
 {
     if (str_eq(registered, uri))
         return true;
-    if (!oauth_redirect_is_loopback(registered) || !oauth_redirect_is_loopback(uri))
+    if (!str_starts(registered, HTTP) || !str_starts(uri, HTTP))
         return false;
     struct str rest, other;
     const struct str host = before_port(arena_str(a, registered), &rest);

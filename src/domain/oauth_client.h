@@ -9,14 +9,18 @@
  * document: with a MAC, and not stored either. */
 #pragma once
 #include "base/arena.h"
+#include "base/val.h"
 
-#define OAUTH_NAME_MAX      80  /* characters of a client's name */
-#define OAUTH_URI_MAX       500 /* bytes of a redirect URI */
-#define OAUTH_REDIRECTS_MAX 10
+#define OAUTH_NAME_MAX      80   /* characters of a client's name */
+#define OAUTH_URI_MAX       500  /* bytes of a redirect URI */
 #define OAUTH_REGISTRY_MAX  1400 /* bytes of a name and its URIs */
 #define OAUTH_CLIENT_ID_MAX 2048
 #define OAUTH_VOUCHER_MAX   2048
 #define OAUTH_VOUCHER_TTL_S 3600
+
+#define OAUTH_REDIRECT_RULE                                                                                            \
+    "https, http with 127.0.0.1, [::1] or localhost, or a scheme of a program's own with :/, at most 500 characters, " \
+    "without user and fragment"
 
 struct oauth_client {
     struct str id;        /* as the client sends it; in the arena, like the next */
@@ -26,12 +30,20 @@ struct oauth_client {
 
 /* True for a text that can be a name: 1 to OAUTH_NAME_MAX characters, none of them control or format characters. */
 bool oauth_name_is_allowed(struct str name);
-/* True for https:// with a host, or http:// with 127.0.0.1, [::1] or localhost; without user and fragment. */
+/* True for https:// with a host, http:// with 127.0.0.1, [::1] or localhost, or a program's own scheme with `:/` (RFC
+ * 8252 section 7.1); without user and fragment. */
 bool oauth_redirect_is_allowed(struct str uri);
-/* The host of an allowed URI, with its port if that is one of https other than 443; in the arena. */
+/* Those of a list of URIs that are allowed, separated by line feeds, in the arena, as long as they have at most `most`
+ * bytes together. STR_NONE if there are none. Clients also list addresses for other services. */
+struct str oauth_redirects_allowed(struct arena *a, struct val uris, size_t most);
+/* The host of an allowed URI, with its port if that is one of https other than 443, or a program's own scheme; in the
+ * arena. */
 struct str oauth_redirect_host(struct arena *a, struct str uri);
 /* Whether an allowed URI leads to a program on the device of the browser. */
-bool oauth_redirect_is_loopback(struct str uri);
+bool oauth_redirect_is_local(struct str uri);
+
+/* Whether a list of a client's metadata has the word. An absent list has every word. */
+bool oauth_list_has(struct val list, struct str word);
 
 /* The ID of a client with an allowed name and allowed URIs (separated by line feeds), in the arena. STR_NONE if they
  * are longer than OAUTH_REGISTRY_MAX. */

@@ -71,7 +71,7 @@ static enum err get_resource(struct request *q, struct reply *p)
     r->resource = address(q, q->route->handler_data);
     r->resource_name = v_str(STR("Portero"));
     r->authorization_servers = v_list(servers, 1);
-    r->scopes_supported = scope_list(q->tx.arena, key_scopes_named(STR_NONE));
+    r->scopes_supported = scope_list(q->tx.arena, key_scopes_current.standard);
     r->bearer_methods_supported = words(q, "header", NULL);
     r->resource_documentation = address(q, "/docs/agents");
     return reply_ok(p, 200, &resource_shape, r);
@@ -105,9 +105,9 @@ struct registration {
 };
 static const struct field registration_fields[] = {
     FIELD(struct registration, client_name, T_STRING, .flags = F_TRIM | F_NULLABLE),
-    FIELD(struct registration, redirect_uris, T_STRINGS, .flags = F_REQUIRED, .min = 1, .max = OAUTH_REDIRECTS_MAX),
-    FIELD(struct registration, grant_types, T_STRINGS, .max = 10),
-    FIELD(struct registration, response_types, T_STRINGS, .max = 10),
+    FIELD(struct registration, redirect_uris, T_STRINGS, .flags = F_REQUIRED),
+    FIELD(struct registration, grant_types, T_STRINGS),
+    FIELD(struct registration, response_types, T_STRINGS),
 };
 static const struct shape registration_shape =
     SHAPE(struct registration, "ClientRegistration", registration_fields, .open = true);
@@ -127,27 +127,23 @@ static const struct field registered_fields[] = {
 };
 static const struct shape registered_shape = SHAPE(struct registered, "RegisteredClient", registered_fields);
 
-/* An absent list has what is needed. */
-static bool has_word(struct val list, struct str word)
+static struct val list_of_lines(struct arena *a, struct str lines)
 {
-    const struct val *words = list.ptr;
-    for (uint32_t i = 0; i < list.count; i++)
-        if (str_eq(words[i].s, word))
-            return true;
-    return !v_given(list);
+    uint32_t count = 1;
+    for (size_t i = 0; i < lines.n; i++)
+        count += lines.p[i] == '\n';
+    struct val *list = arena_array(a, struct val, count);
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = v_str(str_cut(lines, '\n', &lines));
+    return v_list(list, count);
 }
 
-/* The URIs, separated by line feeds; STR_NONE if one of them is not allowed. */
-static struct str join_redirects(struct arena *a, struct val uris)
+/* As a name, which a host may exceed. */
+static struct str first_host(struct arena *a, struct str redirects)
 {
-    const struct val *list = uris.ptr;
-    struct str all = STR("");
-    for (uint32_t i = 0; i < uris.count; i++) {
-        if (!oauth_redirect_is_allowed(list[i].s))
-            return STR_NONE;
-        all = arena_printf(a, "%.*s%s%.*s", STR_ARG(all), i ? "\n" : "", STR_ARG(list[i].s));
-    }
-    return all;
+    struct str rest;
+    const struct str host = oauth_redirect_host(a, str_cut(redirects, '\n', &rest));
+    return str_n(host.p, host.n < OAUTH_NAME_MAX ? host.n : OAUTH_NAME_MAX);
 }
 
 static enum err refuse_metadata(struct request *q, struct reply *p, const char *why)
@@ -157,26 +153,26 @@ static enum err refuse_metadata(struct request *q, struct reply *p, const char *
 
 static enum err add_client(struct request *q, struct reply *p, const struct registration *given)
 {
-    const struct str redirects = join_redirects(q->tx.arena, given->redirect_uris);
-    if (!redirects.p)
-        return oauth_refuse(q, p, "invalid_redirect_uri",
-                            "redirect_uris must be https, or http with 127.0.0.1, [::1] or localhost, at most 500 "
-                            "characters, without user and fragment");
-    if (!has_word(given->grant_types, STR("authorization_code")) || !has_word(given->response_types, STR("code")))
-        return refuse_metadata(q, p, "only the grant type authorization_code with the response type code is offered");
-    const struct val *first = given->redirect_uris.ptr;
+    struct arena *a = q->tx.arena;
     const bool named = v_set(given->client_name) && given->client_name.s.n;
-    const struct str name = named ? given->client_name.s : oauth_redirect_host(q->tx.arena, first->s);
-    if (!oauth_name_is_allowed(name))
+    if (named && !oauth_name_is_allowed(given->client_name.s))
         return refuse_metadata(q, p, "client_name must have at most 80 characters, and none that is invisible");
-    const struct str id = oauth_client_register(q->tx.arena, q->tx.now_us, name, redirects);
+    if (!oauth_list_has(given->grant_types, STR("authorization_code")) ||
+        !oauth_list_has(given->response_types, STR("code")))
+        return refuse_metadata(q, p, "only the grant type authorization_code with the response type code is offered");
+    const size_t room = OAUTH_REGISTRY_MAX - (named ? given->client_name.s.n : OAUTH_NAME_MAX);
+    const struct str redirects = oauth_redirects_allowed(a, given->redirect_uris, room);
+    if (!redirects.p)
+        return oauth_refuse(q, p, "invalid_redirect_uri", "redirect_uris must have one with " OAUTH_REDIRECT_RULE);
+    const struct str name = named ? given->client_name.s : first_host(a, redirects);
+    const struct str id = oauth_client_register(a, q->tx.now_us, name, redirects);
     if (!id.p)
-        return refuse_metadata(q, p, "client_name and redirect_uris are too long");
-    struct registered *r = arena_new(q->tx.arena, struct registered);
+        return ERR_INTERNAL_ERROR;
+    struct registered *r = arena_new(a, struct registered);
     r->client_id = v_str(id);
     r->client_id_issued_at = v_int(q->tx.now_us / US_PER_S);
     r->client_name = v_str(name);
-    r->redirect_uris = given->redirect_uris;
+    r->redirect_uris = list_of_lines(a, redirects);
     r->grant_types = words(q, "authorization_code", "refresh_token");
     r->response_types = words(q, "code", NULL);
     r->token_endpoint_auth_method = v_str(STR("none"));

@@ -81,16 +81,11 @@ static const char *read_exchange(struct request *q, const struct form *f, struct
 /* The client is compared with that of the grant, so a registration from before a change of the master key will do. */
 static const char *read_refresh(const struct form *f, struct oauth_token_request *r, const char **ret_why)
 {
-    const struct str scope = form_value(f, "scope");
     r->refresh = true;
     r->token = form_value(f, "refresh_token");
-    r->scopes = scope.n ? key_scopes_named(scope) : 0;
-    if (!r->token.n) {
-        *ret_why = "refresh_token is required";
-        return "invalid_request";
-    }
-    *ret_why = "scope is not known";
-    return scope.n && !r->scopes ? "invalid_scope" : NULL;
+    r->scopes = key_scopes_named(form_value(f, "scope"));
+    *ret_why = "refresh_token is required";
+    return r->token.n ? NULL : "invalid_request";
 }
 
 const char *oauth_token_read(struct request *q, struct oauth_token_request *ret, const char **ret_why)

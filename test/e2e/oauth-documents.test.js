@@ -62,6 +62,20 @@ describe('an assistant that is known by an address', () => {
         await connected.close();
     });
 
+    it('may prefer to prove a key, if it offers no proof as well, and may ask for scopes that nobody knows', async () => {
+        const one = known(client, host.put('/both.json', {
+            grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:jwt-bearer'], response_types: ['code', 'id_token'],
+            token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+            token_endpoint_auth_signing_alg: 'RS256', jwks_uri: 'https://assistant.example/jwks.json', scope: 'openid', contacts: ['a@assistant.example'],
+        }));
+        const { site } = await signInBrowser(client);
+        const view = await read(site, one.ask({ scope: 'openid email profile' }));
+        assert.deepEqual([view.client, view.reason, view.error, view.scopes], ['Kitchen robot', null, null, FIRST]);
+        const tokens = ok(await one.redeem(await allow(site, one, { scope: 'openid email profile' })));
+        assert.equal(tokens.scope, FIRST.join(' '));
+        ok(await client.as(ok(await one.refresh(tokens.refresh_token)).access_token).get('/v1/account'));
+    });
+
     it('gets tokens, refreshes and revokes by its address, without another fetch', async () => {
         const one = known(client, host.put('/whole.json'));
         const { site } = await signInBrowser(client);
@@ -91,8 +105,9 @@ describe('an assistant that is known by an address', () => {
             'whose document has no name': [{ client_name: undefined }, /client_name is required/],
             'whose name has an invisible character': [{ client_name: 'a\u202eb' }, /invisible/],
             'whose document has no redirect': [{ redirect_uris: undefined }, /redirect_uris is required/],
-            'whose redirects are all unsafe': [{ redirect_uris: ['http://assistant.example/', 'javascript:alert(1)', 'com.example:/cb'] }, /redirect_uris has none/],
+            'whose redirects are all unsafe': [{ redirect_uris: ['http://assistant.example/', 'javascript:alert(1)', 'com.example:cb'] }, /redirect_uris has none/],
             'that would have to prove a key': [{ token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://assistant.example/keys' }, /must be none/],
+            'that offers proofs alone': [{ token_endpoint_auth_methods_supported: ['private_key_jwt'] }, /must be none/],
             'whose document has a secret': [{ client_secret: 'x' }, /client_secret/],
             'that wants another grant': [{ grant_types: ['client_credentials'] }, /authorization_code/],
             'whose document is a list': ['[]', /one JSON object/],
@@ -146,8 +161,8 @@ describe('an assistant that is known by an address', () => {
 
         it('if it asks for a redirect that is not in its document, and nothing is sent there', async () => {
             const { site } = await signInBrowser(client);
-            const one = known(client, host.put('/redirects.json', { redirect_uris: ['com.example:/cb', CALLBACK] }));
-            for (const redirect_uri of ['https://evil.example/', `${CALLBACK}/..`, 'com.example:/cb', LOCAL, undefined]) {
+            const one = known(client, host.put('/redirects.json', { redirect_uris: ['javascript://x/', CALLBACK] }));
+            for (const redirect_uri of ['https://evil.example/', `${CALLBACK}/..`, 'javascript://x/', 'com.example:/cb', LOCAL, undefined]) {
                 const view = await read(site, one.ask({ redirect_uri }));
                 assert.deepEqual([view.client, view.host, view.back, view.voucher], ['Kitchen robot', null, null, null]);
             }

@@ -15,6 +15,7 @@ import { advance, agent, ID, signIn, useWorld, world } from './lib/world.js';
 
 /** Of the view of an assistant that has registered itself and asks rightly. */
 const PLAIN = { client_host: null, unread: false, error: null, reason: null, back: null, voucher: null };
+const OWN_SCHEME = 'cursor://anysphere.cursor-mcp/oauth/callback';
 const HOUR = 3600, DAY = 24 * HOUR;
 
 /** The memory of the SDK's client. */
@@ -247,12 +248,18 @@ describe('assistants by OAuth', () => {
         failed(await one.refresh(next.refresh_token), 'invalid_grant');
     });
 
-    describe('refuses', () => {
     describe('a refresh', () => {
         const same = (answer, next) => {
             const { access_token: access, refresh_token: refresh, scope } = ok(answer);
             assert.deepEqual([access, refresh, scope], [next.access_token, next.refresh_token, next.scope]);
         };
+
+        it('may ask for less, and for scopes that are not known, which are left out', async () => {
+            const { assistant: one, tokens } = await connected(client, { scope: 'account:read access:read' });
+            const next = ok(await one.refresh(tokens.refresh_token, { scope: ' openid account:read' }));
+            assert.equal(next.scope, 'account:read');
+            assert.equal(ok(await one.refresh(next.refresh_token, { scope: ' offline_access' })).scope, 'account:read access:read');
+        });
 
         it('whose answer was lost gives the same again, for a minute and with the life that is left', async () => {
             const { assistant: one, site, tokens } = await connected(client, { scope: 'account:read access:read' });
@@ -305,6 +312,7 @@ describe('assistants by OAuth', () => {
         });
     });
 
+    describe('refuses', () => {
         const tries = {
             'a wrong verifier': { code_verifier: 'x'.repeat(43) },
             'another redirect': { redirect_uri: `${CALLBACK}/other` },
@@ -356,13 +364,12 @@ describe('assistants by OAuth', () => {
         it('a refresh token that comes again after a minute, and ends what came of it', async () => {
             const { assistant: one, tokens } = await connected(client);
             const next = ok(await one.refresh(tokens.refresh_token));
-            failed(await one.refresh(tokens.refresh_token), 'invalid_grant');
             await advance(client, 60);
+            failed(await one.refresh(tokens.refresh_token), 'invalid_grant');
             await dead(next);
             failed(await one.refresh(next.refresh_token), 'invalid_grant');
         });
 
-        it('of two simultaneous exchanges of a code all but one', async () => {
         it('the refresh token before the one that was replaced, also within a minute', async () => {
             const { assistant: one, tokens } = await connected(client);
             const next = ok(await one.refresh(ok(await one.refresh(tokens.refresh_token)).refresh_token));
@@ -377,6 +384,7 @@ describe('assistants by OAuth', () => {
             await dead(next);
         });
 
+        it('of two simultaneous exchanges of a code all but one', async () => {
             const one = await assistant(client);
             const { site } = await signInBrowser(client);
             const { code } = await decide(site, one.ask());
@@ -389,8 +397,8 @@ describe('assistants by OAuth', () => {
         it('more scopes at a refresh than the resident allowed', async () => {
             const { assistant: one, tokens } = await connected(client, { scope: 'account:read access:read' });
             failed(await one.refresh(tokens.refresh_token, { scope: 'account:read billing:write' }), 'invalid_scope');
-            failed(await one.refresh(tokens.refresh_token, { scope: 'unknown' }), 'invalid_scope');
-            assert.equal(ok(await one.refresh(tokens.refresh_token, { scope: 'account:read' })).scope, 'account:read');
+            failed(await one.refresh(tokens.refresh_token, { scope: 'billing:write' }), 'invalid_scope');
+            await alive(tokens);
         });
 
         it('malformed requests for tokens, with the errors of RFC 6749', async () => {
@@ -430,8 +438,10 @@ describe('assistants by OAuth', () => {
             assert.deepEqual(await look(site, one.ask({ scope: 'logs:read offline_access keys:write' })),
                 { ...PLAIN, client: 'Kitchen robot', host: '127.0.0.1', this_device: true, scopes: ['logs:read'] });
             const web = await assistant(client);
-            assert.deepEqual(await look(site, web.ask({ scope: undefined })),
-                { ...PLAIN, client: 'Assistant', host: 'assistant.example', this_device: false, scopes: FIRST });
+            const seen = { ...PLAIN, client: 'Assistant', host: 'assistant.example', this_device: false };
+            for (const scope of [undefined, '', ' ', 'openid email profile', ' offline_access', 'keys:write']) assert.deepEqual(await look(site, web.ask({ scope })), { ...seen, scopes: FIRST }, scope);
+            const editor = await assistant(client, { redirect: OWN_SCHEME });
+            assert.deepEqual(await look(site, editor.ask({ scope: 'openid' })), { ...seen, host: 'cursor', this_device: true, scopes: FIRST });
         });
 
         it('sends nothing anywhere if client or address are not known', async () => {
@@ -455,7 +465,6 @@ describe('assistants by OAuth', () => {
             const cases = [
                 [{ response_type: 'token' }, 'unsupported_response_type'], [{ response_type: undefined }, 'invalid_request'], [{ code_challenge: undefined }, 'invalid_request'],
                 [{ code_challenge: 'short' }, 'invalid_request'], [{ code_challenge_method: 'plain' }, 'invalid_request'], [{ code_challenge_method: undefined }, 'invalid_request'],
-                [{ scope: 'keys:write' }, 'invalid_scope'], [{ scope: 'openid' }, 'invalid_scope'],
                 [{ resource: 'https://other.example/mcp' }, 'invalid_target'], [{ resource: `${at()}/mcp/x` }, 'invalid_target'], [{ resource: `${at()}.evil.example` }, 'invalid_target'],
             ];
             for (const [change, error] of cases) {
@@ -511,7 +520,31 @@ describe('assistants by OAuth', () => {
         });
     });
 
+    it('an assistant with a scheme of its own connects, and gets what the page showed for scopes that nobody knows', async () => {
+        const one = await assistant(client, { uris: ['javascript:alert(1)', OWN_SCHEME], redirect: OWN_SCHEME });
+        const { site } = await signInBrowser(client);
+        const to = new URL(ok(await site.post('/v1/oauth/decision', { request: one.ask({ scope: 'openid email profile' }), allow: true })).redirect_to);
+        assert.ok(to.href.startsWith(`${OWN_SCHEME}?code=`), to.href);
+        const tokens = ok(await one.redeem(to.searchParams.get('code')));
+        assert.equal(tokens.scope, FIRST.join(' '));
+        await alive(tokens);
+    });
+
     describe('registration', () => {
+        it('leaves out what it cannot take of a list, and returns the rest', async () => {
+            const kept = async (uris, more) => ok(await register(client, { redirect_uris: uris, ...more }), 201).redirect_uris;
+            assert.deepEqual(await kept([OWN_SCHEME, 'http://evil.example/', CALLBACK, 'javascript://x/%0aalert(1)', 'http://localhost:8787/callback', '']),
+                [OWN_SCHEME, CALLBACK, 'http://localhost:8787/callback']);
+            const long = Array.from({ length: 4 }, (_, i) => `https://a.example/${i}${'x'.repeat(450)}`);
+            assert.deepEqual(await kept([...long, CALLBACK]), [...long.slice(0, 2), CALLBACK]);
+            assert.equal((await kept(Array.from({ length: 20 }, (_, i) => `http://localhost:${3000 + i}/`))).length, 20);
+            const words = Array.from({ length: 20 }, (_, i) => `urn:x:${i}`);
+            assert.deepEqual(await kept([CALLBACK], {
+                grant_types: [...words, 'authorization_code'], response_types: ['code id_token', ...words, 'code'], contacts: words, scope: words.join(' '),
+                token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'], jwks_uri: 'https://assistant.example/jwks.json',
+            }), [CALLBACK]);
+        });
+
         it('takes what clients send, and gives no secret', async () => {
             const answer = await register(client, {
                 client_name: '  Robot ', redirect_uris: [CALLBACK, 'http://localhost/'], grant_types: ['authorization_code'], token_endpoint_auth_method: 'client_secret_basic',
@@ -529,18 +562,17 @@ describe('assistants by OAuth', () => {
 
         it('refuses what is not safe, with the errors of RFC 7591', async () => {
             const bad = (body, error) => register(client, body).then((answer) => failed(answer, error));
-            for (const uri of ['http://assistant.example/', 'javascript:alert(1)', 'data:text/html,x', 'com.example:/cb', `${CALLBACK}#x`, 'https://user@assistant.example/', '/cb', '',
+            for (const uri of ['http://assistant.example/', 'javascript:alert(1)', 'data:text/html,x', 'com.example:cb', `${CALLBACK}#x`, 'https://user@assistant.example/', '/cb', '',
                 'https://a.example/\n', 'https://a.example/"><script>', `https://a.example/${'x'.repeat(500)}`]) await bad({ redirect_uris: [uri] }, 'invalid_redirect_uri');
-            await bad({ redirect_uris: [] }, 'invalid_client_metadata');
+            await bad({ redirect_uris: [] }, 'invalid_redirect_uri');
+            await bad({ redirect_uris: ['javascript:alert(1)', 'http://assistant.example/'] }, 'invalid_redirect_uri');
             await bad({}, 'invalid_client_metadata');
             await bad([], 'invalid_client_metadata');
-            await bad({ redirect_uris: Array(11).fill(CALLBACK) }, 'invalid_client_metadata');
             await bad({ redirect_uris: [CALLBACK], client_name: 'x'.repeat(81) }, 'invalid_client_metadata');
             await bad({ redirect_uris: [CALLBACK], client_name: 'a\u202eb' }, 'invalid_client_metadata');
             await bad({ redirect_uris: [CALLBACK], client_name: 'a\nb' }, 'invalid_client_metadata');
             await bad({ redirect_uris: [CALLBACK], grant_types: ['implicit'] }, 'invalid_client_metadata');
             await bad({ redirect_uris: [CALLBACK], response_types: ['token'] }, 'invalid_client_metadata');
-            await bad({ redirect_uris: Array(4).fill(`https://a.example/${'x'.repeat(450)}`) }, 'invalid_client_metadata');
             failed(await client.as(undefined).request('POST', '/oauth/register', { text: '{', check: false }), 'invalid_client_metadata');
         });
 

@@ -134,6 +134,20 @@ describe('the page of consent', () => {
         await b.close(tab);
     });
 
+    it('says so of an assistant with a scheme of its own, which gets a code', async () => {
+        const redirect = 'cursor://anysphere.cursor-mcp/oauth/callback';
+        const one = await assistant(client, { redirect });
+        const tab = await b.open(page(one, { scope: 'openid email' }), await resident(client));
+        await tab.getByText('a program on this device (cursor)').waitFor();
+        assert.equal(await tab.getByRole('checkbox', { checked: true }).count(), 4); // those of a new key
+        const answer = tab.waitForResponse('**/v1/oauth/decision');
+        await tab.getByRole('button', { name: 'Allow', exact: true }).click();
+        const to = new URL((await (await answer).json()).redirect_to);
+        assert.ok(to.href.startsWith(`${redirect}?code=`), to.href);
+        ok(await one.redeem(to.searchParams.get('code')));
+        await b.close(tab);
+    });
+
     for (const [locale, title, scope] of [['es-MX', 'Robot quiere ocuparse de su puerta', 'Ver quién vino'], ['fr-CA', 'Robot veut s’occuper de votre porte', 'Voir qui est venu']]) {
         it(`speaks ${locale}`, async () => {
             const one = await assistant(client, { name: 'Robot' });

@@ -16,15 +16,19 @@ static void require(bool holds)
         abort();
 }
 
-/* An accepted redirect is a registered one, or leads to a port of this device at a registered path. */
+/* An allowed redirect runs nothing in a browser. An accepted one is a registered one, or leads to a port of this device
+ * at a registered path. */
 static void check_redirect(struct arena *a, const struct oauth_client *c, struct str uri)
 {
-    const bool allowed = oauth_redirect_is_allowed(uri), local = allowed && oauth_redirect_is_loopback(uri);
+    const bool allowed = oauth_redirect_is_allowed(uri), local = allowed && oauth_redirect_is_local(uri);
     if (allowed)
-        require(oauth_redirect_host(a, uri).n > 0);
+        require(oauth_redirect_host(a, uri).n > 0 && memchr(uri.p, '/', uri.n) &&
+                !str_eqi(str_n(uri.p, uri.n < 11 ? uri.n : 11), STR("javascript:")) &&
+                !str_eqi(str_n(uri.p, uri.n < 5 ? uri.n : 5), STR("data:")));
     if (oauth_client_has_redirect(c, uri))
-        require(allowed && (str_eq(uri, STR("https://assistant.example/cb")) ||
-                            (local && uri.n >= 3 && str_eq(str_from(uri, uri.n - 3), STR("/cb")))));
+        require(allowed &&
+                (str_eq(uri, STR("https://assistant.example/cb")) || str_eq(uri, STR("robot://assistant/back")) ||
+                 (local && uri.n >= 3 && str_eq(str_from(uri, uri.n - 3), STR("/cb")))));
 }
 
 static void check_address(struct arena *a, struct str id)
@@ -53,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     crypto_set_master(master, NULL);
     arena_init(&arena, NULL, 0);
-    const struct str redirects = STR("https://assistant.example/cb\nhttp://127.0.0.1/cb");
+    const struct str redirects = STR("https://assistant.example/cb\nhttp://127.0.0.1/cb\nrobot://assistant/back");
     const struct str id = oauth_client_register(&arena, NOW, STR("Robot"), redirects);
     require(oauth_client_read(&arena, id, &genuine));
     const struct oauth_client known = {.id = URL, .name = STR("Robot")};

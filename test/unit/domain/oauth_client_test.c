@@ -11,7 +11,7 @@
 
 #define NOW 1795167000000000LL
 
-static void allowed_redirects_are_https_or_lead_to_this_device(void **state)
+static void allowed_redirects_are_https_or_lead_to_a_program_of_this_device(void **state)
 {
     static const struct {
         const char *uri;
@@ -48,7 +48,24 @@ static void allowed_redirects_are_https_or_lead_to_this_device(void **state)
         {"HTTPS://assistant.example/", false, NULL},
         {"javascript:alert(1)", false, NULL},
         {"data:text/html,x", false, NULL},
-        {"com.example.app:/callback", false, NULL},
+        {"com.example.app:/callback", true, "com.example.app"},
+        {"com.example.app:///callback", true, "com.example.app"},
+        {"cursor://anysphere.cursor-mcp/oauth/callback", true, "cursor"},
+        {"cursor://user@anysphere.cursor-mcp/oauth/callback", false, NULL},
+        {"cursor://anysphere.cursor-mcp/#fragment", false, NULL},
+        {"com.example.app:callback", false, NULL},
+        {"com.example.app:", false, NULL},
+        {":/callback", false, NULL},
+        {"1a:/callback", false, NULL},
+        {"HTTP://assistant.example/", false, NULL},
+        {"javascript://assistant.example/%0aalert(1)", false, NULL},
+        {"JavaScript:/x", false, NULL},
+        {"data:/text/html,x", false, NULL},
+        {"vbscript://x/", false, NULL},
+        {"file:///etc/passwd", false, NULL},
+        {"blob://x/", false, NULL},
+        {"intent://x/", false, NULL},
+        {"wss://assistant.example/", false, NULL},
         {"//assistant.example/", false, NULL},
         {"/callback", false, NULL},
         {"", false, NULL},
@@ -101,6 +118,10 @@ static void a_redirect_matches_exactly_except_for_the_port_of_this_device(void *
         {"http://127.0.0.1/cb", "http://127.0.0.1:99999/cb", false},
         {"http://127.0.0.1/cb", "http://127.0.0.1:1@evil.example/cb", false},
         {"http://127.0.0.1/cb", "https://127.0.0.1/cb", false},
+        {"cursor://a/cb", "cursor://a/cb", true},
+        {"cursor://a:1/cb", "cursor://a:2/cb", false},
+        {"cursor://a/cb", "Cursor://a/cb", false},
+        {"com.example.app:/cb", "com.example.app:/cb/..", false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -111,6 +132,38 @@ static void a_redirect_matches_exactly_except_for_the_port_of_this_device(void *
             fail_msg("%s at %s", cases[i].uri, cases[i].registered);
         arena_done(&a);
     }
+}
+
+static void of_a_list_the_allowed_redirects_are_kept_as_far_as_they_fit(void **state)
+{
+    static const struct val list[] = {
+        {.kind = VAL_STR, .s = {"http://a.example/", 17}},
+        {.kind = VAL_STR, .s = {"https://a.example/1", 19}},
+        {.kind = VAL_STR, .s = {"javascript:alert(1)", 19}},
+        {.kind = VAL_STR, .s = {"https://a.example/longer", 24}},
+        {.kind = VAL_STR, .s = {"com.example.app:/callback", 25}},
+        {.kind = VAL_STR, .s = {"https://a.example/2", 19}},
+    };
+    static const struct {
+        size_t most;
+        const char *kept;
+    } cases[] = {
+        {1000, "https://a.example/1\nhttps://a.example/longer\ncom.example.app:/callback\nhttps://a.example/2"},
+        {39, "https://a.example/1\nhttps://a.example/2"},
+        {38, "https://a.example/1"},
+        {18, NULL},
+    };
+    (void)state;
+    struct arena a;
+    arena_init(&a, NULL, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct str kept = oauth_redirects_allowed(&a, v_list(list, sizeof list / sizeof *list), cases[i].most);
+        assert_int_equal(kept.n, cases[i].kept ? strlen(cases[i].kept) : 0);
+        if (cases[i].kept)
+            assert_string_equal(kept.p, cases[i].kept);
+    }
+    assert_null(oauth_redirects_allowed(&a, v_list(list, 1), 1000).p);
+    arena_done(&a);
 }
 
 static void names_are_visible_text(void **state)
@@ -237,8 +290,9 @@ int main(void)
 {
     static const unsigned char master[SHA256_LEN] = "a key for tests";
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allowed_redirects_are_https_or_lead_to_this_device),
+        cmocka_unit_test(allowed_redirects_are_https_or_lead_to_a_program_of_this_device),
         cmocka_unit_test(a_redirect_matches_exactly_except_for_the_port_of_this_device),
+        cmocka_unit_test(of_a_list_the_allowed_redirects_are_kept_as_far_as_they_fit),
         cmocka_unit_test(names_are_visible_text),
         cmocka_unit_test(only_an_id_that_this_service_gave_is_read),
         cmocka_unit_test(a_registration_that_is_too_long_gets_no_id),
