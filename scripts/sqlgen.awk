@@ -21,7 +21,13 @@ BEGIN {
     real["postgresql"] = "CAST(extract(epoch FROM statement_timestamp()) * 1000000 AS BIGINT)"
 }
 function die(message) { print message > "/dev/stderr"; failed = 1; exit 1 }
-function quote(s) { gsub(/\\/, "&&", s); gsub(/"/, "\\\"", s); gsub(/\n/, "\\n\"\n    \"", s); return "\n    \"" s "\\n\"" }
+# In a replacement, awks agree on \\\\& alone, of all that have a backslash for the result.
+function quote(s, lines, n, i, all) {
+    gsub(/["\\]/, "\\\\&", s)
+    n = split(s, lines, "\n")
+    for (i = 1; i <= n; i++) all = all "\n    \"" lines[i] "\\n\""
+    return all
+}
 
 # The text of a list; with an alias, its columns are the alias's.
 function list_text(name, alias, s) {

@@ -4,5 +4,5 @@ BEGIN { print "/* Generated. */\n#pragma once\n" }
 FNR == 1 { print "static const char " name "[] =" }
 section && /^#/ { within = $0 == section; next }
 section && !within { next }
-{ gsub(/\\/, "&&"); gsub(/"/, "\\\""); print "    \"" $0 "\\n\"" }
+{ gsub(/["\\]/, "\\\\&"); print "    \"" $0 "\\n\"" }
 END { print "    ;" }

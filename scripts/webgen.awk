@@ -106,8 +106,7 @@ function json(prefix, skip,    i, s, all) {
     for (i = 1; i <= count; i++) {
         if (index(keys[i], prefix) != 1) continue
         s = text[keys[i]]
-        gsub(/\\/, "&&", s)
-        gsub(/"/, "\\\"", s)
+        gsub(/["\\]/, "\\\\&", s)
         all = all "\"" substr(keys[i], skip + 1) "\":\"" s "\","
     }
     return all
