@@ -288,15 +288,21 @@ static void config_derive(struct config *c)
             c->plans[i].available = false;
 }
 
-struct config *config_read(const char *path, const struct config_override *overrides, size_t count, struct buf *faults)
+static struct config *config_new(const char *name)
 {
     struct config *c = mem_new(struct config);
     arena_init(&c->arena, NULL, 0);
-    c->file = path ? path : "configuration";
+    c->file = name;
     c->text = "";
     c->origins = config_origins_new(&c->arena);
     set_defaults(c);
-    bool whole = load_file(c, path, faults);
+    return c;
+}
+
+/* Sets the values that follow those of the file, and checks all. `whole`: the file was parsed to its end. */
+static struct config *config_complete(struct config *c, bool whole, const struct config_override *overrides,
+                                      size_t count, struct buf *faults)
+{
     load_environment(c, faults);
     for (size_t i = 0; i < count; i++)
         if (overrides[i].value)
@@ -308,6 +314,23 @@ struct config *config_read(const char *path, const struct config_override *overr
     config_derive(c);
     check_whole(c, faults);
     return c;
+}
+
+struct config *config_read(const char *path, const struct config_override *overrides, size_t count, struct buf *faults)
+{
+    struct config *c = config_new(path ? path : "configuration");
+    return config_complete(c, load_file(c, path, faults), overrides, count, faults);
+}
+
+struct config *config_read_text(const char *name, struct str text, struct buf *faults)
+{
+    struct config *c = config_new(name);
+    FILE *file = fmemopen((char *)(uintptr_t)text.p, text.n, "r");
+    if (!file)
+        abort(); /* no memory */
+    const bool whole = config_file_read(file, name, c, faults);
+    fclose(file);
+    return config_complete(c, whole, NULL, 0, faults);
 }
 
 char *config_faults_text(struct buf *faults)

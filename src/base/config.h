@@ -92,6 +92,8 @@ struct config_override {
  * for further checks; NULL if the file cannot be parsed to its end. Must be called before threads start: libconfuse and
  * getenv are not thread-safe. */
 struct config *config_read(const char *path, const struct config_override *overrides, size_t count, struct buf *faults);
+/* config_read of a text instead of a file, without overrides. `name` is the file's in messages. */
+struct config *config_read_text(const char *name, struct str text, struct buf *faults);
 /* Adds a line to `faults`: the place where the key that begins the text was given, or the file, and the text
  * ("mail.from must be …"). Omits duplicates and further errors of the same key. */
 void config_fault(const struct config *c, struct buf *faults, const char *fmt, ...)

@@ -159,3 +159,42 @@ bool config_text_forget(struct config_text *text, unsigned line, const char *nam
     }
     return false;
 }
+
+/* ---- entries ---- */
+
+char *config_text_blanked(struct arena *a, struct str text)
+{
+    char *copy = (char *)arena_str(a, text).p;
+    (void)blank_comments(copy);
+    return copy;
+}
+
+static struct str unquoted(const char *p, size_t n)
+{
+    const bool quoted = n >= 2 && (*p == '"' || *p == '\'');
+    return str_n(p + quoted, n - 2 * quoted);
+}
+
+bool config_text_entry(const char *from, struct config_entry *ret)
+{
+    struct scan s = {.line = 1};
+    char *p = skip_blanks(&s, (char *)(uintptr_t)from); /* without comments, nothing is written */
+    struct config_entry e = {.name = p, .name_n = *p && *p != '}' ? scan_token(&s, p) : 0};
+    p = skip_blanks(&s, p + e.name_n);
+    if (*p == '+')
+        p++;
+    if (*p == '=') {
+        p = skip_blanks(&s, p + 1);
+        e.value = p;
+    } else if (*p && *p != '{' && *p != '}') {
+        const size_t n = scan_token(&s, p);
+        e.title = unquoted(p, n);
+        p = skip_blanks(&s, p + n);
+    }
+    if (!e.name_n || !*p || (!e.value && *p != '{'))
+        return false;
+    e.inside = e.value ? NULL : p + 1;
+    e.end = skip_value(&s, p);
+    *ret = e;
+    return true;
+}
