@@ -1,8 +1,7 @@
 /* The inventory of virtual numbers. */
 #include "admin/routes.h"
 #include "api/number.h"
-
-#define NUMBER_PATTERN "^(\\+[1-9][0-9]{6,14}|[0-9]{2,15})$" /* E.164, or an extension of a PBX */
+#include "domain/number.h"
 
 struct number_body {
     struct val number, country;

@@ -254,13 +254,19 @@ static void (*const checks[])(const struct config *c, struct buf *faults) = {
     check_rtp_ports, check_texts,      check_numbers, check_twilio_hook,  check_prices, check_billing,
 };
 
+void checks_run(const struct config *c, struct buf *faults)
+{
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        checks[i](c, faults);
+}
+
 enum err checks_load(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
                      char **ret_why)
 {
     struct buf faults = BUF(CONFIG_FAULTS_MAX);
     struct config *c = config_read(path, overrides, count, &faults);
-    for (size_t i = 0; c && i < sizeof checks / sizeof *checks; i++)
-        checks[i](c, &faults);
+    if (c)
+        checks_run(c, &faults);
     if (faults.n) {
         config_free(c);
         *ret_why = config_faults_text(&faults);

@@ -8,3 +8,5 @@
  * running service may use it. */
 enum err checks_load(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
                      char **ret_why) CHECKED;
+/* The checks after config_read, as checks_load makes them: adds a line to `faults` for each error. */
+void checks_run(const struct config *c, struct buf *faults);

@@ -1,7 +1,7 @@
-/* The questions of `portero setup` as a table, and their answers: read, checked, asked again. */
+/* The questions of `portero setup` as a table, and their answers: read, asked again. */
 #include <errno.h>
-#include <libpq-fe.h>
 #include <netdb.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +12,18 @@
 #include "cli/setup.h"
 #include "cli/setup_check.h"
 
-#define ANSWER_MAX    1000
 #define ANSWERS_MAX   65536
 #define ALWAYS        (-1)
 #define HTTPS_PORT    8443
 #define FREE_PORT_MIN 1024 /* the unit gives no lower one */
 
 const struct setup_row setup_rows[QUESTIONS] = {
+    [Q_DATA_DIR] = {"data_dir", NULL, "top", "data_dir", "/var/lib/portero", ALWAYS, SETUP_OPEN},
+    [Q_METRICS] = {"metrics", NULL, "listen", "metrics", "", ALWAYS, SETUP_OPEN},
+    [Q_PLAN] = {"plan", NULL, "billing", "free_plan", "weekly", ALWAYS, SETUP_OPEN},
     [Q_PUBLIC_URL] = {"public_url", "Address of the website and the API, as browsers will have it", "top", "public_url",
                       "https://%s:8443", ALWAYS, SETUP_OPEN},
+    [Q_HTTPS] = {"https", NULL, "listen", "https", "0.0.0.0:%u", ALWAYS, SETUP_OPEN},
     [Q_SIP] = {"sip", "Address and port for calls by SIP", "listen", "sip", "0.0.0.0:5060", ALWAYS, SETUP_OPEN},
     [Q_CERTIFICATE] = {"certificate", "TLS certificate: a PEM file with the chain, or " SETUP_SELF_SIGNED, "tls",
                        "certificate", SETUP_SELF_SIGNED, ALWAYS, SETUP_OPEN},
@@ -43,69 +46,7 @@ const struct setup_row setup_rows[QUESTIONS] = {
     [Q_PBX_PASSWORD] = {"pbx_password", "Password at that server", "peer", "password", NULL, Q_PBX_USER, SETUP_HIDDEN},
     [Q_STORE] = {"store_dsn", "Database: " SETUP_SQLITE ", or PostgreSQL as `host=… dbname=… user=… password=…`",
                  "store", "dsn", SETUP_SQLITE, ALWAYS, SETUP_FILED},
-    [Q_HTTPS] = {"https", NULL, "listen", "https", "0.0.0.0:%u", ALWAYS, SETUP_OPEN},
-    [Q_METRICS] = {"metrics", NULL, "listen", "metrics", "", ALWAYS, SETUP_OPEN},
-    [Q_PLAN] = {"plan", NULL, "billing", "free_plan", "weekly", ALWAYS, SETUP_OPEN},
-    [Q_DATA_DIR] = {"data_dir", NULL, "top", "data_dir", "/var/lib/portero", ALWAYS, SETUP_OPEN},
 };
-
-const struct config_row *setup_key(const struct setup_row *q)
-{
-    const bool peer = q->section && strcmp(q->section, "peer") == 0;
-    const struct config_row *r = peer ? config_peer_rows : config_rows;
-    for (; q->section && r->key; r++)
-        if (strcmp(r->key, q->key) == 0 && (peer || strcmp(r->section, q->section) == 0))
-            return r;
-    return NULL;
-}
-
-/* ---- checking an answer ---- */
-
-static bool are_numbers(const char *text)
-{
-    for (struct str rest = str_z(text), one; rest.p;) {
-        one = str_trim(str_cut(rest, ',', &rest));
-        const size_t plus = one.n && *one.p == '+';
-        if (one.n < 2 + 5 * plus || one.n > 15 + plus || (plus && one.p[1] == '0') ||
-            strspn(one.p + plus, "0123456789") < one.n - plus)
-            return false;
-    }
-    return true;
-}
-
-static bool is_dsn(const char *text)
-{
-    char *why = NULL;
-    PQconninfoOption *options = PQconninfoParse(text, &why);
-    const bool valid = options;
-    PQconninfoFree(options);
-    PQfreemem(why);
-    return valid;
-}
-
-bool setup_is_wrong(struct setup *s, const struct setup_row *q, const char *text, char rule[static CONFIG_RULE_MAX])
-{
-    const struct config_row *row = setup_key(q);
-    union {
-        struct config config;
-        struct config_peer peer;
-    } *scratch = arena_alloc(&s->arena, sizeof *scratch);
-    memset(scratch, 0, sizeof *scratch);
-    rule[0] = '\0';
-    if (!*text && !q->dflt)
-        snprintf(rule, CONFIG_RULE_MAX, "must not be empty");
-    else if (q->secret == SETUP_OPEN && strpbrk(text, "\"\\$\n\r"))
-        snprintf(rule, CONFIG_RULE_MAX, "must not contain quotation marks, backslashes or dollar signs");
-    else if (q == &setup_rows[Q_NUMBERS] && *text && !are_numbers(text))
-        snprintf(rule, CONFIG_RULE_MAX, "must be numbers like +15550100000, or extensions of 2 to 15 digits");
-    else if (q == &setup_rows[Q_STORE] && strcmp(text, SETUP_SQLITE) != 0 && !is_dsn(text))
-        snprintf(rule, CONFIG_RULE_MAX,
-                 "must be " SETUP_SQLITE ", or a connection string like host=localhost dbname=portero user=portero");
-    else if (row && q->secret == SETUP_OPEN &&
-             !(q == &setup_rows[Q_CERTIFICATE] && strcmp(text, SETUP_SELF_SIGNED) == 0))
-        (void)config_set(row, text, &s->arena, scratch, rule);
-    return *rule;
-}
 
 /* ---- a file of answers ---- */
 
@@ -140,27 +81,38 @@ bool setup_read_answers(struct setup *s)
     return whole && check_given(s);
 }
 
-/* The answer in the file; NULL: the file has none. */
-static const char *given_answer(struct setup *s, const struct setup_row *q)
+/* The answer in the file, trimmed; STR_NONE: the file has none. */
+static struct str given_answer(const struct setup *s, const struct setup_row *q)
 {
     for (struct str rest = s->given, line, value; rest.p;) {
         line = str_cut(rest, '\n', &rest);
         struct str name = str_trim(str_cut(line, '=', &value));
         if (value.p && str_eq(name, str_z(q->name)))
-            return arena_str(&s->arena, str_trim(value)).p;
+            return str_trim(value);
     }
-    return NULL;
+    return STR_NONE;
 }
 
-/* ---- asking ---- */
+/* ---- defaults ---- */
 
-static const char *default_of(struct setup *s, const struct setup_row *q)
+/* HTTPS follows the port of public_url where it had it. */
+static const char *https_before(struct setup *s)
 {
-    if (q == &setup_rows[Q_DATA_DIR] && s->data_dir)
+    char host[SETUP_HOST_MAX];
+    const char *before = s->before[Q_HTTPS], *port = strrchr(before, ':');
+    if (!port || !setup_is_changed(s, Q_PUBLIC_URL) || strcmp(port, setup_host(s->before[Q_PUBLIC_URL], host)) != 0)
+        return before;
+    return arena_printf(&s->arena, "%.*s:%u", (int)(port - before), before, s->port).p;
+}
+
+static const char *default_of(struct setup *s, int i)
+{
+    const struct setup_row *q = &setup_rows[i];
+    if (i == Q_DATA_DIR && s->data_dir)
         return s->data_dir;
-    if (!q->dflt)
-        return NULL;
-    const char *mark = strchr(q->dflt, '%');
+    if (!s->fresh)
+        return i == Q_HTTPS ? https_before(s) : s->before[i];
+    const char *mark = q->dflt ? strchr(q->dflt, '%') : NULL;
     if (!mark)
         return q->dflt;
     const int before = (int)(mark - q->dflt);
@@ -168,40 +120,75 @@ static const char *default_of(struct setup *s, const struct setup_row *q)
                           : arena_printf(&s->arena, "%.*s%s%s", before, q->dflt, s->host, mark + 2).p;
 }
 
-/* One line of standard input; NULL at its end. */
-static const char *read_answer(struct setup *s)
+/* ---- asking ---- */
+
+/* One line of standard input, trimmed; STR_NONE at its end. Of a line that is too long, the first bytes. */
+static struct str read_line(struct setup *s)
 {
-    char line[ANSWER_MAX];
-    if (!fgets(line, sizeof line, stdin))
-        return NULL;
-    line[strcspn(line, "\r\n")] = '\0';
-    return arena_str(&s->arena, str_trim(str_z(line))).p;
+    char line[SETUP_ANSWER_MAX + 1];
+    size_t n = 0;
+    bool any = false;
+    for (int c; (c = getchar()) != EOF && c != '\n'; any = true)
+        if (n < sizeof line)
+            line[n++] = (char)c;
+    if (feof(stdin) && !any)
+        return STR_NONE;
+    if (n && n < sizeof line && line[n - 1] == '\r')
+        n--;
+    return arena_str(&s->arena, n < sizeof line ? str_trim(str_n(line, n)) : str_n(line, n));
 }
 
-static void echo(bool on)
+/* The terminal as it was before its echo was switched off, for a signal that ends the process meanwhile. */
+static struct termios terminal;
+
+static void end_by_signal(int number)
 {
-    struct termios t;
-    if (tcgetattr(STDIN_FILENO, &t))
-        return;
-    t.c_lflag = on ? t.c_lflag | (tcflag_t)ECHO : t.c_lflag & ~(tcflag_t)ECHO;
-    (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &t);
+    (void)tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
 }
 
-static const char *ask(struct setup *s, const struct setup_row *q, const char *dflt)
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+static void handle_ends(void (*handler)(int number))
 {
-    if (s->answers_path)
-        return given_answer(s, q);
-    if (!q->ask)
-        return dflt;
-    if (s->interactive)
-        printf("%s%s%s%s: ", q->ask, dflt && *dflt ? " [" : "", dflt ? dflt : "", dflt && *dflt ? "]" : "");
-    fflush(stdout);
-    if (!s->interactive || q->secret != SETUP_HIDDEN)
-        return read_answer(s);
-    echo(false);
-    const char *answer = read_answer(s);
-    echo(true);
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
+        (void)signal(ending_signals[i], handler);
+}
+
+/* Switches the echo off, before the question, so that nothing typed is shown or lost. False: it is no terminal. */
+static bool hide_answer(void)
+{
+    if (tcgetattr(STDIN_FILENO, &terminal))
+        return false;
+    struct termios hidden = terminal;
+    hidden.c_lflag &= ~(tcflag_t)ECHO;
+    handle_ends(end_by_signal);
+    return tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0;
+}
+
+static void show_answers(void)
+{
+    (void)tcsetattr(STDIN_FILENO, TCSADRAIN, &terminal);
+    handle_ends(SIG_DFL);
     putchar('\n');
+}
+
+/* The answer as it is given, STR_NONE at the end of the input. */
+static struct str ask(struct setup *s, const struct setup_row *q, const char *dflt)
+{
+    const bool shown = dflt && *dflt, secret = q->secret != SETUP_OPEN && (!dflt || strcmp(dflt, SETUP_SQLITE) != 0);
+    if (s->answers_path)
+        return given_answer(s, q).p ? given_answer(s, q) : STR("");
+    if (!q->ask)
+        return STR("");
+    const bool hidden = s->interactive && q->secret == SETUP_HIDDEN && hide_answer();
+    if (s->interactive)
+        printf("%s%s%s%s: ", q->ask, shown ? " [" : "", !shown ? "" : secret ? "as before" : dflt, shown ? "]" : "");
+    fflush(stdout);
+    const struct str answer = read_line(s);
+    if (hidden)
+        show_answers();
     return answer;
 }
 
@@ -209,27 +196,34 @@ static const char *ask(struct setup *s, const struct setup_row *q, const char *d
 static bool answer_one(struct setup *s, int i)
 {
     const struct setup_row *q = &setup_rows[i];
-    const char *dflt = default_of(s, q), *text;
-    char rule[CONFIG_RULE_MAX];
+    const char *dflt = default_of(s, i);
     for (;;) {
-        text = ask(s, q, dflt);
-        const bool ended = !text;
-        if (!text || !*text)
-            text = dflt ? dflt : "";
-        if (!setup_is_wrong(s, q, text, rule))
-            break;
-        complain("%s %s", q->name, rule);
-        if (!s->interactive || ended || !q->ask)
+        struct str text = ask(s, q, dflt);
+        if (!text.p) {
+            if (s->interactive)
+                putchar('\n');
+            complain("the input ended before the last question; nothing was written");
+            return false;
+        }
+        if (!text.n)
+            text = str_z(dflt ? dflt : "");
+        else if (str_eq(text, STR("-")))
+            text = STR("");
+        const char *complaint = setup_complaint(s, i, text);
+        if (!complaint) {
+            s->answers[i] = arena_str(&s->arena, text).p;
+            return true;
+        }
+        complain("%s", complaint);
+        if (!s->interactive || !q->ask)
             return false;
     }
-    s->answers[i] = text;
-    return true;
 }
 
 /* HTTPS listens on the port of the address, unless that is one which the unit does not give. */
-static void take_url(struct setup *s)
+static void take_url(struct setup *s, const char *url)
 {
-    const char *at = setup_host(s->answers[Q_PUBLIC_URL], s->host);
+    const char *at = setup_host(url, s->host);
     const unsigned long port = *at == ':' ? strtoul(at + 1, NULL, 10) : 0;
     s->port = port >= FREE_PORT_MIN && port <= UINT16_MAX ? (unsigned)port : HTTPS_PORT;
 }
@@ -250,18 +244,16 @@ bool setup_ask(struct setup *s)
 {
     find_host(s);
     if (s->interactive)
-        printf("This writes %s. Enter takes the answer in brackets; nothing is written before the last question.\n\n",
-               s->path);
+        printf("This %s %s. Enter %s the answer in brackets, - %s it. Nothing is written before the last question.\n\n",
+               s->fresh ? "writes" : "changes", s->path, s->fresh ? "takes" : "keeps",
+               s->fresh ? "empties" : "removes");
     for (int i = 0; i < QUESTIONS; i++) {
-        const int after = setup_rows[i].after;
-        s->answers[i] = "";
-        if (after != ALWAYS &&
-            (!*s->answers[after] || (i == Q_KEY && strcmp(s->answers[after], SETUP_SELF_SIGNED) == 0)))
-            continue;
-        if (!answer_one(s, i))
+        if (!setup_is_asked(s, i))
+            s->answers[i] = "";
+        else if (!answer_one(s, i))
             return false;
         if (i == Q_PUBLIC_URL)
-            take_url(s);
+            take_url(s, s->answers[i]);
     }
     if (s->interactive)
         putchar('\n');

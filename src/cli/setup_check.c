@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <ifaddrs.h>
 #include <libpq-fe.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
@@ -13,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,14 +25,13 @@
 #include "voice/sip_trunk_form.h"
 
 #define SOON_S    (14 * 86400) /* a certificate that ends earlier gets a warning */
-#define TEXT_MAX  600
 #define CONNECT_S "5"
 #define SIP_PORT  5060
 #define TLS_PORT  5061
 
 struct checking {
     const struct config *config;
-    const char *user;
+    const char *path, *user;
     enum setup_result worst;
     void (*report)(enum setup_result r, const char *what, const char *text);
 };
@@ -38,7 +40,7 @@ static void tell(struct checking *k, enum setup_result r, const char *what, cons
     __attribute__((format(printf, 4, 5)));
 static void tell(struct checking *k, enum setup_result r, const char *what, const char *fmt, ...)
 {
-    char text[TEXT_MAX];
+    char text[SETUP_TEXT_MAX];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
@@ -61,9 +63,63 @@ const char *setup_host(const char *url, char ret[static SETUP_HOST_MAX])
 
 /* ---- name and ports ---- */
 
+static bool is_loopback(const struct sockaddr *a)
+{
+    if (a->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr) >> 24 == 127;
+    return a->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
+}
+
+static bool is_link_local(const struct sockaddr *a)
+{
+    return a->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
+}
+
+static bool take_own_address(const struct ifaddrs *i, int family, char ret[static SETUP_HOST_MAX])
+{
+    const struct sockaddr *a = i->ifa_addr;
+    const socklen_t n = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    return a && a->sa_family == family && i->ifa_flags & IFF_UP && !is_loopback(a) && !is_link_local(a) &&
+           getnameinfo(a, n, ret, SETUP_HOST_MAX, NULL, 0, NI_NUMERICHOST) == 0;
+}
+
+/* IPv4 first: call boxes speak it. */
+bool setup_own_address(char ret[static SETUP_HOST_MAX])
+{
+    struct ifaddrs *all = NULL;
+    bool found = false;
+    if (getifaddrs(&all))
+        return false;
+    for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next)
+        found = take_own_address(i, AF_INET, ret);
+    for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next)
+        found = take_own_address(i, AF_INET6, ret);
+    freeifaddrs(all);
+    return found;
+}
+
+static bool are_loopback(const struct addrinfo *all)
+{
+    while (all && is_loopback(all->ai_addr))
+        all = all->ai_next;
+    return !all;
+}
+
+bool setup_is_known_here_only(const char *host)
+{
+    struct addrinfo *all;
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    if (getaddrinfo(host, NULL, &hints, &all))
+        return false;
+    const bool here = are_loopback(all);
+    freeaddrinfo(all);
+    return here;
+}
+
 static void check_name(struct checking *k)
 {
-    char host[SETUP_HOST_MAX], text[TEXT_MAX] = "";
+    char host[SETUP_HOST_MAX], own[SETUP_HOST_MAX] = "", text[SETUP_TEXT_MAX / 2] = "";
     struct addrinfo *all;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     setup_host(k->config->top_public_url, host);
@@ -78,8 +134,15 @@ static void check_name(struct checking *k)
         if (!getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST))
             snprintf(text + n, sizeof text - n, "%s%s", n ? ", " : "", address);
     }
+    const bool here = are_loopback(all);
     freeaddrinfo(all);
-    tell(k, SETUP_OK, "name", "%s is %s", host, text);
+    if (!here)
+        tell(k, SETUP_OK, "name", "%s is %s", host, text);
+    else
+        tell(k, SETUP_WARNING, "name",
+             "%s is %s here: no other machine reaches this one by that. Give public_url this machine's address%s%s, or "
+             "a name that the DNS has, and put that into /etc/hosts as well",
+             host, text, setup_own_address(own) ? ", " : "", own);
 }
 
 /* A proxy in front, or systemd, may have the port of public_url. */
@@ -148,7 +211,7 @@ bool setup_user(const char *name, struct setup_user *ret)
 /* Runs `work` in a process of the service's user; its text gets into `ret_text`. Returns what it returned, -1 if that
  * process failed. */
 static int as_service(const char *user, int (*work)(const char *what, char *ret_text), const char *what,
-                      char ret_text[static TEXT_MAX])
+                      char ret_text[static SETUP_TEXT_MAX])
 {
     struct setup_user u;
     int status, ends[2];
@@ -159,14 +222,14 @@ static int as_service(const char *user, int (*work)(const char *what, char *ret_
         return -1;
     const pid_t child = fork();
     if (child == 0) {
-        char text[TEXT_MAX] = "";
+        char text[SETUP_TEXT_MAX] = "";
         int result = -1;
         if (!initgroups(user, u.gid) && !setgid(u.gid) && !setuid(u.uid))
             result = work(what, text);
         _exit(write(ends[1], text, strlen(text)) < 0 ? 255 : result & 255);
     }
     close(ends[1]);
-    const ssize_t n = child > 0 ? read(ends[0], ret_text, TEXT_MAX - 1) : 0;
+    const ssize_t n = child > 0 ? read(ends[0], ret_text, SETUP_TEXT_MAX - 1) : 0;
     ret_text[n > 0 ? n : 0] = '\0';
     close(ends[0]);
     const bool ended = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status);
@@ -176,36 +239,75 @@ static int as_service(const char *user, int (*work)(const char *what, char *ret_
 static int is_unreadable(const char *path, char *ret_text)
 {
     const bool readable = access(path, R_OK) == 0;
-    snprintf(ret_text, TEXT_MAX, "%s", readable ? "" : strerror(errno));
+    snprintf(ret_text, SETUP_TEXT_MAX, "%s", readable ? "" : strerror(errno));
     return !readable;
+}
+
+bool setup_can_read(const char *user, const char *path, char ret_why[static SETUP_TEXT_MAX])
+{
+    return as_service(user, is_unreadable, path, ret_why) == 0;
 }
 
 static void check_readable(struct checking *k, const char *key, const char *path)
 {
-    char why[TEXT_MAX];
-    if (as_service(k->user, is_unreadable, path, why) != 0)
+    char why[SETUP_TEXT_MAX];
+    if (!setup_can_read(k->user, path, why))
         tell(k, SETUP_FAILED, "file",
              "%s %s: user %s cannot read it: %s: change its owner or mode, or those of its directory", key, path,
              k->user ? k->user : "of this process", why);
 }
 
+static int is_unusable(const char *path, char *ret_text)
+{
+    const bool usable = access(path, R_OK | W_OK | X_OK) == 0;
+    snprintf(ret_text, SETUP_TEXT_MAX, "%s", usable ? "" : strerror(errno));
+    return !usable;
+}
+
+/* A data directory that is missing is made by the service. */
+static void check_data_dir(struct checking *k)
+{
+    char why[SETUP_TEXT_MAX];
+    const char *path = k->config->top_data_dir;
+    if (access(path, F_OK) == 0 && as_service(k->user, is_unusable, path, why) != 0)
+        tell(k, SETUP_FAILED, "file", "data_dir %s: user %s cannot use it: %s: change its owner or mode", path,
+             k->user ? k->user : "of this process", why);
+}
+
+static void check_secret(struct checking *k, const char *key, const char *value)
+{
+    if (strncmp(value, "file:", 5) == 0)
+        check_readable(k, key, value + 5);
+}
+
+/* Users who can change the configuration can make the service read any of its files. */
+static void check_configuration(struct checking *k)
+{
+    struct stat st;
+    check_readable(k, "configuration", k->path);
+    if (stat(k->path, &st) == 0 && st.st_mode & (S_IWGRP | S_IWOTH))
+        tell(k, SETUP_WARNING, "file", "configuration %s: other users can change it: chmod go-w it", k->path);
+}
+
 static void check_files(struct checking *k)
 {
     const struct config *c = k->config;
+    check_configuration(k);
+    check_data_dir(k);
+    check_readable(k, "tls.certificate", c->tls_certificate);
+    check_readable(k, "tls.key", c->tls_key);
     const struct {
         const char *key, *value;
-    } all[] = {{"tls.certificate", c->tls_certificate},
-               {"tls.key", c->tls_key},
-               {"secrets.master_key", c->secrets_master_key},
-               {"mail.password", c->mail_password},
-               {"store.dsn", c->store_dsn},
-               {"voice.peer.pbx.password", c->peer_count ? c->peers[0].password : ""}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const bool secret = strncmp(all[i].value, "file:", 5) == 0;
-        if (secret || (i < 2 && *all[i].value))
-            check_readable(k, all[i].key, all[i].value + (secret ? 5 : 0));
-    }
+    } secrets[] = {{"secrets.master_key", c->secrets_master_key},
+                   {"mail.password", c->mail_password},
+                   {"store.dsn", c->store_dsn}};
+    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+        check_secret(k, secrets[i].key, secrets[i].value);
+    for (size_t i = 0; i < c->peer_count; i++)
+        check_secret(k, c->peers[i].name, c->peers[i].password);
 }
+
+/* ---- certificate ---- */
 
 static X509 *read_certificate(const char *path)
 {
@@ -221,18 +323,33 @@ static bool is_named(X509 *x, const char *host)
     return X509_check_host(x, host, 0, 0, NULL) == 1 || X509_check_ip_asc(x, host, 0) == 1;
 }
 
-bool setup_certificate_is_for(const char *path, const char *host)
+/* Why it is of no use for the host, in `ret_why`; false if it is. */
+static bool is_unfit(X509 *x, const char *host, char ret_why[static SETUP_TEXT_MAX])
+{
+    const bool named = is_named(x, host), begun = X509_cmp_current_time(X509_get0_notBefore(
+                                              x))<0, lasts = X509_cmp_current_time(X509_get0_notAfter(x))> 0;
+    if (!named)
+        snprintf(ret_why, SETUP_TEXT_MAX, "is not for %s: get one for this name", host);
+    else if (!lasts)
+        snprintf(ret_why, SETUP_TEXT_MAX, "has expired: renew it");
+    else if (!begun)
+        snprintf(ret_why, SETUP_TEXT_MAX, "is not yet valid: check this machine's clock");
+    return !named || !lasts || !begun;
+}
+
+bool setup_certificate_fits(const char *path, const char *host, char ret_why[static SETUP_TEXT_MAX])
 {
     X509 *x = read_certificate(path);
-    const bool named = x && is_named(x, host);
+    snprintf(ret_why, SETUP_TEXT_MAX, "%s", x ? "" : "cannot be read");
+    const bool fits = x && !is_unfit(x, host, ret_why);
     X509_free(x);
-    return named;
+    return fits;
 }
 
 /* That the key fits was checked with the configuration. */
 static void check_certificate(struct checking *k)
 {
-    char host[SETUP_HOST_MAX];
+    char host[SETUP_HOST_MAX], why[SETUP_TEXT_MAX];
     X509 *x = read_certificate(k->config->tls_certificate);
     if (!x) {
         tell(k, SETUP_FAILED, "certificate", "%s: cannot be read", k->config->tls_certificate);
@@ -241,10 +358,8 @@ static void check_certificate(struct checking *k)
     setup_host(k->config->top_public_url, host);
     int days = 0, seconds = 0;
     (void)ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(x));
-    if (!is_named(x, host))
-        tell(k, SETUP_FAILED, "certificate", "is not for %s: get one for this name", host);
-    else if (days < 0 || seconds < 0)
-        tell(k, SETUP_FAILED, "certificate", "has expired: renew it");
+    if (is_unfit(x, host, why))
+        tell(k, SETUP_FAILED, "certificate", "%s", why);
     else if (X509_NAME_cmp(X509_get_subject_name(x), X509_get_issuer_name(x)) == 0)
         tell(k, SETUP_WARNING, "certificate",
              "is self-signed: browsers and clients warn; get one, for example with certbot");
@@ -269,13 +384,13 @@ static int connect_store(const char *dsn, char *ret_text)
     const bool asked = PQresultStatus(r) == PGRES_TUPLES_OK;
     const bool good = asked && *PQgetvalue(r, 0, 2) == 't';
     if (good)
-        snprintf(ret_text, TEXT_MAX, "PostgreSQL %d, database %s, user %s", PQserverVersion(conn) / 10000,
+        snprintf(ret_text, SETUP_TEXT_MAX, "PostgreSQL %d, database %s, user %s", PQserverVersion(conn) / 10000,
                  PQgetvalue(r, 0, 1), PQgetvalue(r, 0, 0));
     else if (asked)
-        snprintf(ret_text, TEXT_MAX, "user %s may not create tables in database %s: make it the owner",
+        snprintf(ret_text, SETUP_TEXT_MAX, "user %s may not create tables in database %s: make it the owner",
                  PQgetvalue(r, 0, 0), PQgetvalue(r, 0, 1));
     else
-        snprintf(ret_text, TEXT_MAX, "%s", PQerrorMessage(conn));
+        snprintf(ret_text, SETUP_TEXT_MAX, "%s", PQerrorMessage(conn));
     ret_text[strcspn(ret_text, "\n")] = '\0';
     PQclear(r);
     PQfinish(conn);
@@ -286,7 +401,7 @@ static void check_store(struct checking *k)
 {
     struct arena arena;
     struct str dsn;
-    char text[TEXT_MAX], *why = NULL;
+    char text[SETUP_TEXT_MAX], *why = NULL;
     if (k->config->engine != ENGINE_POSTGRESQL)
         return;
     arena_init(&arena, NULL, 0);
@@ -367,10 +482,10 @@ static void (*const checks[])(struct checking *k) = {check_name,        check_pu
                                                      check_files,       check_certificate, check_store,
                                                      check_mail_server, check_callers};
 
-enum setup_result setup_check(const struct config *c, const char *user,
+enum setup_result setup_check(const struct config *c, const char *path, const char *user,
                               void (*report)(enum setup_result r, const char *what, const char *text))
 {
-    struct checking k = {.config = c, .user = user, .report = report};
+    struct checking k = {.config = c, .path = path, .user = user, .report = report};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         checks[i](&k);
     return k.worst;
