@@ -46,9 +46,9 @@ struct side {
     double *first, *again; /* times */
 };
 
-static struct side side_of(const char *dsn, const char *rows, int repeats)
+static struct side side_of(const char *dsn, long rows, int repeats)
 {
-    struct side s = {open_store(dsn), strtol(rows, NULL, 10) / 10, calloc((size_t)repeats, sizeof(double)),
+    struct side s = {open_store(dsn), rows / 10, calloc((size_t)repeats, sizeof(double)),
                      calloc((size_t)repeats, sizeof(double))};
     spread_prepare(s.conn, rows);
     return s;
@@ -107,7 +107,8 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "fill") == 0) {
         PGconn *conn = open_store(argv[2]);
-        spread_fill(conn, argv[3]);
+        const long rows = strtol(argv[3], NULL, 10);
+        spread_fill(conn, rows, spread_more(rows));
         PQfinish(conn);
         return 0;
     }
@@ -116,7 +117,8 @@ int main(int argc, char **argv)
         return 2;
     }
     const int repeats = argc > 5 ? atoi(argv[5]) : REPEATS;
-    struct side first = side_of(argv[1], argv[2], repeats), second = side_of(argv[3], argv[4], repeats);
+    struct side first = side_of(argv[1], strtol(argv[2], NULL, 10), repeats),
+                second = side_of(argv[3], strtol(argv[4], NULL, 10), repeats);
     compare(&first, &second, repeats);
     close_side(&first);
     close_side(&second);

@@ -1,11 +1,20 @@
 -- Deliveries for the delivery engine. due_at uses the service's clock, leased_until the server's real one; leased_by is the
 -- node, whose end frees its leases (node.sql).
 
--- name: delivery_lanes
+-- name: delivery_lanes (sqlite)
 -- The endpoints in the order of their next due delivery, after the position ($1, $2); at most $3.
 SELECT webhook_id, due_at, 0 AS earlier FROM delivery_lane {by delivery_lane_due} WHERE (due_at, webhook_id) > ($1, $2)
 UNION ALL
 SELECT id, due_at, 1 FROM building_webhook {by building_webhook_due} WHERE (due_at, id) > ($1, $2)
+ORDER BY due_at, webhook_id LIMIT $3
+
+-- name: delivery_lanes (postgresql)
+-- Each half has order and limit, too: without them PostgreSQL reads and sorts both tables.
+SELECT l.webhook_id, l.due_at, 0 AS earlier FROM (SELECT webhook_id, due_at FROM delivery_lane
+    WHERE (due_at, webhook_id) > ($1, $2) ORDER BY due_at, webhook_id LIMIT $3) AS l
+UNION ALL
+SELECT b.id, b.due_at, 1 FROM (SELECT id, due_at FROM building_webhook
+    WHERE (due_at, id) > ($1, $2) ORDER BY due_at, id LIMIT $3) AS b
 ORDER BY due_at, webhook_id LIMIT $3
 
 -- name: delivery_lane_lower

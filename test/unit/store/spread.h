@@ -51,15 +51,22 @@ __attribute__((format(printf, 2, 3))) static inline PGresult *spread_query(PGcon
 
 #define spread_do(conn, ...) PQclear(spread_query(conn, __VA_ARGS__))
 
-/* Fills an empty store with `rows` grants and as many log entries, and all else in proportion. */
-static inline void spread_fill(PGconn *conn, const char *rows)
+/* The rows that the first building has besides in a store of `rows`. */
+static inline long spread_more(long rows)
+{
+    return rows < 1000000 ? rows / 50 : 20000;
+}
+
+/* Fills an empty store with `rows` grants and as many log entries, and all else in proportion; the first building has
+ * `more` of both besides. */
+static inline void spread_fill(PGconn *conn, long rows, long more)
 {
     char *sql = NULL;
     FILE *file = fopen(SOURCE_DIR "/test/unit/store/spread.sql", "r");
     if (!file || getdelim(&sql, &(size_t){0}, '\0', file) < 0)
         abort();
     fclose(file);
-    spread_do(conn, "SET portero.rows = %s; SET synchronous_commit = off", rows);
+    spread_do(conn, "SET portero.rows = %ld; SET portero.more = %ld; SET synchronous_commit = off", rows, more);
     spread_do(conn, "%s", sql);
     free(sql);
     for (size_t i = 0; i < SPREAD_TABLES; i++)
@@ -67,9 +74,9 @@ static inline void spread_fill(PGconn *conn, const char *rows)
 }
 
 /* Prepares the statements as the service does, with its setting for the planner (postgresql_control.c). */
-static inline void spread_prepare(PGconn *conn, const char *rows)
+static inline void spread_prepare(PGconn *conn, long rows)
 {
-    spread_do(conn, "SET portero.rows = %s; SET random_page_cost = 1.1", rows);
+    spread_do(conn, "SET portero.rows = %ld; SET random_page_cost = 1.1", rows);
     for (int i = 0; i < SQL_COUNT; i++)
         if (strncmp(sql_table[i].name, "schema_", 7) != 0)
             spread_do(conn, "PREPARE %s AS %s", sql_table[i].name, sql_table[i].postgresql);

@@ -1,13 +1,14 @@
 -- Fills an empty store on PostgreSQL for spread_test.c and bench/plans.c. portero.rows grants and log entries, in a tenth as
--- many buildings; the first building is a large one. Rows are
--- inserted building after building, round after round, as they arrive in use.
+-- many buildings; the first building has portero.more besides. Rows are inserted building after building, round after
+-- round, as they arrive in use. Of each kind that a statement searches for, a store of 10,000 grants has more than the
+-- statement takes, so that it takes no more of a larger store.
 --
 -- The functions give the IDs of the building number portero.at, from 0, for the arguments in spread.def.
 
 CREATE FUNCTION size() RETURNS bigint LANGUAGE sql STABLE AS $$SELECT current_setting('portero.rows')::bigint$$;
 CREATE FUNCTION buildings() RETURNS bigint LANGUAGE sql STABLE AS $$SELECT size() / 10$$;
 -- Grants and log entries of the large building, besides its share of the others.
-CREATE FUNCTION more() RETURNS bigint LANGUAGE sql STABLE AS $$SELECT least(size() / 50, 20000)$$;
+CREATE FUNCTION more() RETURNS bigint LANGUAGE sql STABLE AS $$SELECT current_setting('portero.more')::bigint$$;
 -- IDs ascend with time, so they are inserted in their order.
 CREATE FUNCTION id_of(kind text, i bigint) RETURNS text LANGUAGE sql IMMUTABLE AS
     $$SELECT kind || lpad(to_hex(i), 14, '0') || right(md5(i::text), 9)$$;
@@ -163,7 +164,7 @@ INSERT INTO phone_change (account_id, id, phone, created_at)
 SELECT id_of('a', i), id_of('p', i), '+1888' || lpad(i::text, 8, '0'), now_us() FROM generate_series(0, buildings() - 1) AS i;
 INSERT INTO checkout (account_id, id, request_id, request_hash, status, created_at, checked_at, plan, quantity, email, return_url, session_id,
     subscription_id)
-SELECT id_of('a', i), id_of('x', i), 'request', sha256(''), CASE WHEN i % 1000 = 0 THEN 'open' ELSE 'complete' END, now_us() + i, now_us() + i,
+SELECT id_of('a', i), id_of('x', i), 'request', sha256(''), CASE WHEN i % 100 = 0 THEN 'open' ELSE 'complete' END, now_us() + i, now_us() + i,
     'weekly', 1, 'resident' || i || '@example.com', 'https://example.com', 'cs_' || i, 'sub_' || i
 FROM generate_series(0, buildings() - 1) AS i;
 INSERT INTO checkout_alias (account_id, request_id, request_hash, checkout_id)
