@@ -20,6 +20,9 @@ CLUSTER_AGAIN :=
 BOTH_ENGINES = PG_CLUSTER_FSYNC=off scripts/pg-cluster with "$$(mktemp -d -t portero-pg-XXXXXX)"
 SOURCES := $(shell find src test bench -name '*.[ch]' -not -path '*/node_modules/*' 2>/dev/null)
 
+# Debian 12's Node.js cannot require() an ES module. A later one must not hide that.
+clients e2e e2e-sqlite e2e-postgresql upgrade: export NODE_OPTIONS = $(shell node --no-experimental-require-module -e 0 2>/dev/null && echo --no-experimental-require-module)
+
 native-tests unit crash e2e e2e-sqlite e2e-postgresql upgrade asan tsan test-cluster test-cluster-quick: export TMPDIR = $(shell scripts/test-tmpdir)
 
 help: ## this list
@@ -152,7 +155,7 @@ check-homeassistant: build $(NODE_MODULES) ## the integration in Home Assistant 
 	node --test test/homeassistant/*.test.js
 
 check-package: build $(NODE_MODULES) ## what an installation has: files, manual pages, completions, the unit's protections
-	scripts/setup package
+	scripts/setup inspection
 	node --test test/package/*.test.js
 
 check-image: image ## the container image is made, started read-only, asked and stopped; as root

@@ -1,5 +1,6 @@
 // Generates the TypeScript client's types (openapi-typescript) and its table of operations.
-import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { operationsOf } from './document.mjs';
 
 const HEAD = '// Generated from the OpenAPI document by clients/build.mjs: do not edit.\n';
@@ -24,7 +25,8 @@ function signature(operation) {
 
 /** {name: text} of the files to add to the package's sources. */
 export async function typescriptSources(document, e2e) {
-    const { default: openapiTS, astToString } = createRequire(`${e2e}/package.json`)('openapi-typescript');
+    // By its file: require() would take the CommonJS half, which needs the require(esm) of a later Node.js than Debian 12's.
+    const { default: openapiTS, astToString } = await import(pathToFileURL(join(e2e, 'node_modules/openapi-typescript/dist/index.mjs')));
     const operations = operationsOf(document);
     return {
         'contract.ts': HEAD + astToString(await openapiTS(structuredClone(document))),

@@ -2,11 +2,28 @@
 // builds are the same, `make fresh FRESH=package` that it can be installed, upgraded, removed and purged.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { binary, build, filesBelow, read, run, temporary, top } from './lib.js';
 
 const changelog = (field) => run('dpkg-parsechangelog', ['-l', join(top, 'debian/changelog'), '-S', field]).stdout.trim();
+
+const packagesOf = (section) => read('packaging/debian-packages.txt').split(`${section}\n`)[1].split('\n[')[0].split('\n').filter((line) => line && !line.startsWith('#'));
+
+describe('a user without root', () => {
+    it('reads which packages all commands of the README need, and which this one', () => {
+        const nothing = temporary();
+        for (const [name, text] of [['id', 'echo 1000'], ['sudo', 'exit 1'], ['dpkg-query', 'exit 1']]) writeFileSync(join(nothing, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+        const done = spawnSync(join(top, 'scripts/setup'), ['build'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: `${nothing}:/usr/bin:/bin` } });
+        assert.equal(done.status, 1);
+        const [, all] = /apt-get install --no-install-recommends (.+)/.exec(done.stderr);
+        const [, enough] = /these are enough: (.+)/.exec(done.stderr);
+        for (const name of [...packagesOf('[build]'), 'build-essential', 'debhelper', 'libcmocka-dev', 'sip-tester']) assert.ok(all.split(' ').includes(name), name);
+        for (const name of ['lintian', 'mandoc', 'fish', 'zsh', 'clang']) assert.ok(!all.split(' ').includes(name), name);
+        assert.deepEqual(enough.split(' '), packagesOf('[build]'));
+    });
+});
 
 describe('the version', () => {
     it('is the same in CMakeLists.txt, the program, CHANGELOG.md and debian/changelog', () => {
@@ -58,7 +75,8 @@ describe('the package', () => {
     });
 
     it('is built with the packages that the build installs', () => {
-        const needed = read('packaging/debian-packages.txt').split('[build]\n')[1].split('\n[')[0].split('\n').filter((line) => line && !line.startsWith('#'));
+        const needed = packagesOf('[build]');
+        assert.deepEqual(packagesOf('[package: build]'), ['build-essential', 'debhelper']);
         const implied = ['gcc', 'libc6-dev', 'make', 'tzdata', 'ca-certificates']; // build-essential, and what the service needs when it runs
         const named = /^Build-Depends: ((?:.*\n )*.*)/m.exec(read('debian/control'))[1].split(/,\s*/);
         assert.deepEqual(named.filter((name) => !name.startsWith('debhelper-compat')).sort(), needed.filter((name) => !implied.includes(name)).sort());
