@@ -39,7 +39,7 @@ static enum err insert(struct db *db, int count)
         const struct id id = id_new(clock_now_us());
         e = db_exec(db, SQL_EVENT_INSERT,
                     DB_ARGS(v_str(str_z(account)), v_str(str_z(id.text)), v_null(), v_str(STR("access.denied")),
-                            v_int(clock_now_us()), v_str(STR("{\"building_label\":\"Home\"}"))),
+                            v_int(clock_now_us()), v_str(STR("{\"building_label\":\"Home\"}")), v_null()),
                     NULL);
     }
     return e;

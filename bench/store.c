@@ -131,8 +131,8 @@ static double read_store(struct db *session)
         const struct grant *g = &wanted[i];
         must(!store_session_begin(session), "begin");
         CURSOR c;
-        must(!db_one(session, SQL_GRANT_GET,
-                     DB_ARGS(v_str(str_n(g->building, 24)), v_blob(g->id.p, sizeof g->id.p), v_int(0)), &c),
+        must(!db_one(session, SQL_GRANT_FIND, DB_ARGS(v_str(str_n(g->building, 24)), v_blob(g->id.p, sizeof g->id.p)),
+                     &c),
              "get");
         bytes += col_blob(&c, COL_GRANT_ID).n + col_str(&c, COL_GRANT_LABEL).n +
                  (size_t)col_int(&c, COL_GRANT_CREATED_AT) + (size_t)col_null(&c, COL_GRANT_STARTS_AT);
@@ -194,7 +194,7 @@ struct bare {
     sqlite3 *handle;
     sqlite3_stmt *get, *insert, *add, *begin, *commit;
     int slots[GRANT_VALUES]; /* of the insert's arguments */
-    int building_slot, id_slot, number_slot;
+    int building_slot, id_slot;
 };
 
 static sqlite3_stmt *prepare(sqlite3 *handle, const char *sql)
@@ -214,10 +214,9 @@ static void bare_open(struct bare *b, const char *dir)
                       "PRAGMA cache_size=-65536;",
                       NULL, NULL, NULL) == SQLITE_OK,
          "pragma");
-    b->get = prepare(b->handle, sql_table[SQL_GRANT_GET].sqlite);
+    b->get = prepare(b->handle, sql_table[SQL_GRANT_FIND].sqlite);
     b->building_slot = sqlite3_bind_parameter_index(b->get, "$1");
     b->id_slot = sqlite3_bind_parameter_index(b->get, "$2");
-    b->number_slot = sqlite3_bind_parameter_index(b->get, "$3");
     b->insert = prepare(b->handle, sql_table[SQL_GRANT_INSERT].sqlite);
     b->add = prepare(b->handle, sql_table[SQL_GRANT_BUILDING_ADD].sqlite);
     b->begin = prepare(b->handle, "BEGIN IMMEDIATE");
@@ -253,7 +252,6 @@ static double read_bare(struct bare *b)
     for (int i = 0; i < READS; i++) {
         const struct grant *g = &wanted[i];
         sqlite3_bind_text(b->get, b->building_slot, g->building, 24, SQLITE_STATIC);
-        sqlite3_bind_int64(b->get, b->number_slot, 0);
         sqlite3_bind_blob(b->get, b->id_slot, g->id.p, sizeof g->id.p, SQLITE_STATIC);
         must(sqlite3_step(b->get) == SQLITE_ROW, "get");
         must(sqlite3_column_blob(b->get, 0) && sqlite3_column_text(b->get, 3), "get");
