@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-generators check-homeassistant peers check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-generators check-homeassistant peers check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench bench-smoke asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 PREFIX := /usr/local
 E2E := test/e2e
@@ -95,9 +95,10 @@ upgrade-package: deb ## the Debian package of an earlier commit is upgraded to t
 	scripts/fresh package
 
 bench: build ## measures; each figure with the limit measured in the same run
-	scripts/setup bench
-	cmake --build --preset release --target benches
 	bench/run
+
+bench-smoke: build ## shows that every measurement can run, with tiny counts; about a minute
+	bench/run --smoke
 
 asan-programs:
 	scripts/setup check

@@ -3,10 +3,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { median, paced, result, stop } from './lib.mjs';
+import { median, paced, result, sized, stop } from './lib.mjs';
 import { binary, portero, root } from './peers.mjs';
 
-const RATE = 500, ROUNDS = 5, QUIET_S = 8;
+const RATE = 500, ROUNDS = sized(5, 1), QUIET_S = 8;
 
 function request(keys, name, i) {
   const headers = {
@@ -72,7 +72,7 @@ export async function backup(big) {
     quiet.push(p99(await load(`quiet-${round}`, QUIET_S)));
     ours.push(await beside(`ours-${round}`, binary, ['backup', '--data', big, copy]));
     wal.push(statSync(`${database}-wal`).size);
-    vacuum.push(await beside(`vacuum-${round}`, 'sqlite3', [database, `VACUUM INTO '${copy}'`]));
+    vacuum.push(await beside(`vacuum-${round}`, 'sqlite3', ['-readonly', database, `VACUUM INTO '${copy}'`]));
   }
   await stop(server);
   rmSync(copy, { force: true });

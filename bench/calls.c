@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "sip_service.h"
+#include "sized.h"
 #include "voice/media.h"
 
 #define CALLS        100
@@ -130,7 +131,7 @@ static void on_tick(void *arg, int64_t now_ms)
             (void)media_press(c->media, "4", &PRESS);
         }
     }
-    if (now_ms - l->began_ms > (l->open ? OPEN_MS : ROUND_MS))
+    if (now_ms - l->began_ms > (l->open ? sized(OPEN_MS, 2000) : sized(ROUND_MS, 3000)))
         re_cancel();
 }
 
@@ -146,8 +147,9 @@ static void run_round(struct load *l, int64_t *times, int *ret_n)
         tick_new(&l->tick))
         fail("no SIP");
     for (int i = 0; i < l->count; i++) {
-        int64_t at_ms = l->burst ? 0 : (int64_t)(rand_u32() % SPREAD_MS);
-        l->callers[i] = (struct caller){.load = l, .number = i, .due_ms = l->began_ms + ESTABLISH_MS + at_ms};
+        int64_t at_ms = l->burst ? 0 : (int64_t)(rand_u32() % (uint32_t)sized(SPREAD_MS, 100));
+        l->callers[i] =
+            (struct caller){.load = l, .number = i, .due_ms = l->began_ms + sized(ESTABLISH_MS, 1000) + at_ms};
     }
     tick_add(l->tick, &l->entry, on_tick, l);
     (void)re_main(NULL);
@@ -201,9 +203,9 @@ static void load(const char *address, int calls, int rounds, bool foreign)
     if (foreign) {
         int n = 0;
         l.open = true;
-        l.count = OPEN_CALLS;
+        l.count = sized(OPEN_CALLS, 20);
         run_round(&l, times, &n);
-        report("200 calls a second, INVITE to tone", times, n, OPEN_CALLS);
+        report("200 calls a second, INVITE to tone", times, n, l.count);
     }
     free(times);
 }
@@ -239,7 +241,7 @@ static void serve(const char *dir, int calls, int address_fd, pid_t child)
 
 int main(int argc, char **argv)
 {
-    int calls = argc > 1 ? atoi(argv[1]) : CALLS, rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
+    int calls = argc > 1 ? atoi(argv[1]) : sized(CALLS, 2), rounds = argc > 2 ? atoi(argv[2]) : sized(ROUNDS, 1);
     char dir[] = "/tmp/portero-bench-XXXXXX";
     int address[2];
     if (calls < 1 || rounds < 1)

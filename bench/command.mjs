@@ -1,9 +1,9 @@
 // Commands of the program that start no service: the CPU that the shortest of them costs, loading included.
 import { spawnSync } from 'node:child_process';
-import { LOAD_CORE, median, result } from './lib.mjs';
+import { LOAD_CORE, median, result, sized } from './lib.mjs';
 import { binary } from './peers.mjs';
 
-const TIMES = 50, ROUNDS = 9;
+const TIMES = sized(50, 2), ROUNDS = sized(9, 1);
 
 /** Milliseconds of CPU that a run of the command takes. The shell's `times` tells those of its children in its second line. */
 function cpuOf(command) {

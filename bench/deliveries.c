@@ -24,6 +24,7 @@
 #include "domain/work.h"
 #include "jobs/delivery.h"
 #include "receivers.h"
+#include "sized.h"
 
 #define GOOD          45
 #define HANGING       5
@@ -288,45 +289,50 @@ static double bare(const struct bench *b, int count)
 static void measure_rate(struct bench *b)
 {
     double mine[ROUNDS], theirs[ROUNDS], mine_us = 0, theirs_us = 0;
-    for (int i = 0; i < ROUNDS; i++) {
+    const int rounds = sized(ROUNDS, 1), rated = sized(RATED, 2 * AT_ONCE);
+    for (int i = 0; i < rounds; i++) {
         theirs_us -= cpu_us();
-        theirs[i] = bare(b, RATED);
+        theirs[i] = bare(b, rated);
         theirs_us += cpu_us();
-        mine[i] = measure(b, GOOD, RATED, RATED, &mine_us);
+        mine[i] = measure(b, GOOD, rated, rated, &mine_us);
     }
-    double rate = percentile(mine, ROUNDS, 0.5), limit = percentile(theirs, ROUNDS, 0.5);
+    double rate = percentile(mine, (size_t)rounds, 0.5), limit = percentile(theirs, (size_t)rounds, 0.5);
     printf("rate: %.0f deliveries/s, bare libcurl multi %.0f/s, ratio %.2f; CPU for one %.0f us, bare %.0f us\n", rate,
-           limit, rate / limit, mine_us / ROUNDS / RATED, theirs_us / ROUNDS / RATED);
+           limit, rate / limit, mine_us / rounds / rated, theirs_us / rounds / rated);
 }
 
 static void measure_hanging(struct bench *b)
 {
     double with[PAIRS], without[PAIRS], ratio[PAIRS], cpu = 0;
-    for (int i = 0; i < PAIRS; i++) {
+    const int pairs = sized(PAIRS, 2), each = sized(20, 1);
+    const int all = each * (GOOD + HANGING), answered = each * GOOD;
+    for (int i = 0; i < pairs; i++) {
         if (i % 2)
-            with[i] = measure(b, GOOD + HANGING, 1000, 900, &cpu);
-        without[i] = measure(b, GOOD, 900, 900, &cpu);
+            with[i] = measure(b, GOOD + HANGING, all, answered, &cpu);
+        without[i] = measure(b, GOOD, answered, answered, &cpu);
         if (i % 2 == 0)
-            with[i] = measure(b, GOOD + HANGING, 1000, 900, &cpu);
+            with[i] = measure(b, GOOD + HANGING, all, answered, &cpu);
         ratio[i] = with[i] / without[i];
     }
-    printf("hanging: %.0f deliveries/s, without those that hang %.0f/s, ratio %.2f\n", percentile(with, PAIRS, 0.5),
-           percentile(without, PAIRS, 0.5), percentile(ratio, PAIRS, 0.5));
+    printf("hanging: %.0f deliveries/s, without those that hang %.0f/s, ratio %.2f\n",
+           percentile(with, (size_t)pairs, 0.5), percentile(without, (size_t)pairs, 0.5),
+           percentile(ratio, (size_t)pairs, 0.5));
 }
 
 static void measure_latency(struct bench *b)
 {
     static double ms[PACED];
+    const int paced = sized(PACED, 20);
     start(b);
-    for (int i = 0; i < PACED; i++) {
+    for (int i = 0; i < paced; i++) {
         transact(b, queue_run, &(struct queue){b, 0, GOOD, i, i + 1});
         usleep(PACE_US);
     }
-    wait_for(b, PACED);
-    for (int i = 0; i < PACED; i++)
+    wait_for(b, paced);
+    for (int i = 0; i < paced; i++)
         ms[i] = (double)b->receivers.heard->latency_us[i] / 1000;
-    printf("latency: %d events, p50 %.2f ms, p99 %.2f ms\n", PACED, percentile(ms, PACED, 0.5),
-           percentile(ms, PACED, 0.99));
+    printf("latency: %d events, p50 %.2f ms, p99 %.2f ms\n", paced, percentile(ms, (size_t)paced, 0.5),
+           percentile(ms, (size_t)paced, 0.99));
     stop(b);
 }
 
@@ -350,38 +356,41 @@ static void add_waiting(const struct bench *b, int count)
 static double pace(struct bench *b, int waiting, double *ret_ms)
 {
     static double ms[PACED_WAITING];
+    const int paced = sized(PACED_WAITING, 10);
     add_waiting(b, waiting);
     start(b);
     double cpu = -cpu_us();
-    for (int i = 0; i < PACED_WAITING; i++) {
+    for (int i = 0; i < paced; i++) {
         transact(b, queue_run, &(struct queue){b, 0, GOOD, i, i + 1});
         usleep(PACE_US);
     }
-    wait_for(b, PACED_WAITING);
+    wait_for(b, paced);
     deliveries_drain(b->engine, PATIENCE_S * 1000);
     cpu += cpu_us();
-    for (int i = 0; i < PACED_WAITING; i++)
+    for (int i = 0; i < paced; i++)
         ms[i] = (double)b->receivers.heard->latency_us[i] / 1000;
-    *ret_ms = percentile(ms, PACED_WAITING, 0.5);
+    *ret_ms = percentile(ms, (size_t)paced, 0.5);
     stop(b);
-    return cpu / PACED_WAITING;
+    return cpu / paced;
 }
 
 static void measure_waiting(struct bench *b)
 {
     double none[PAIRS], many[PAIRS], ratio[PAIRS], none_ms[PAIRS], many_ms[PAIRS];
-    for (int i = 0; i < PAIRS; i++) {
+    const int pairs = sized(PAIRS, 2), endpoints = sized(WAITING, 100);
+    for (int i = 0; i < pairs; i++) {
         if (i % 2)
-            many[i] = pace(b, WAITING, &many_ms[i]);
+            many[i] = pace(b, endpoints, &many_ms[i]);
         none[i] = pace(b, 0, &none_ms[i]);
         if (i % 2 == 0)
-            many[i] = pace(b, WAITING, &many_ms[i]);
+            many[i] = pace(b, endpoints, &many_ms[i]);
         ratio[i] = many[i] / none[i];
     }
     printf("waiting: CPU of an event %.0f us with %d endpoints waiting, %.0f us with none, ratio %.2f; "
            "p50 %.2f ms, %.2f ms\n",
-           percentile(many, PAIRS, 0.5), WAITING, percentile(none, PAIRS, 0.5), percentile(ratio, PAIRS, 0.5),
-           percentile(many_ms, PAIRS, 0.5), percentile(none_ms, PAIRS, 0.5));
+           percentile(many, (size_t)pairs, 0.5), endpoints, percentile(none, (size_t)pairs, 0.5),
+           percentile(ratio, (size_t)pairs, 0.5), percentile(many_ms, (size_t)pairs, 0.5),
+           percentile(none_ms, (size_t)pairs, 0.5));
 }
 
 static enum err decide_run(struct tx *tx, void *arg)
@@ -400,9 +409,10 @@ struct decisions {
 static struct decisions decide(struct bench *b, int waiting, int first, int endpoints)
 {
     static double ms[DECISIONS];
+    const int decisions = sized(DECISIONS, 10);
     queue(b, first, endpoints, waiting);
     start(b);
-    for (int i = 0; i < DECISIONS; i++) {
+    for (int i = 0; i < decisions; i++) {
         enum access_verdict verdict = ACCESS_REJECT;
         int64_t from_us = clock_monotonic_us();
         transact(b, decide_run, &verdict);
@@ -412,28 +422,30 @@ static struct decisions decide(struct bench *b, int waiting, int first, int endp
         usleep(DECIDE_US);
     }
     stop(b);
-    double p50 = percentile(ms, DECISIONS, 0.5);
-    return (struct decisions){p50, percentile(ms, DECISIONS, 0.99)};
+    double p50 = percentile(ms, (size_t)decisions, 0.5);
+    return (struct decisions){p50, percentile(ms, (size_t)decisions, 0.99)};
 }
 
 /* In pairs, as a decision waits for the disk, and the speed of disks varies. */
 static void measure_door(struct bench *b)
 {
     double none[PAIRS], waiting[PAIRS], ratio[PAIRS], none_p99[PAIRS], waiting_p99[PAIRS];
-    for (int i = 0; i < PAIRS; i++) {
+    const int pairs = sized(PAIRS, 2), many = sized(MANY, 100);
+    for (int i = 0; i < pairs; i++) {
         struct decisions w = {0}, n;
         if (i % 2)
-            w = decide(b, MANY, GOOD, HANGING);
+            w = decide(b, many, GOOD, HANGING);
         n = decide(b, 0, GOOD, HANGING);
         if (i % 2 == 0)
-            w = decide(b, MANY, GOOD, HANGING);
+            w = decide(b, many, GOOD, HANGING);
         none[i] = n.p50, none_p99[i] = n.p99, waiting[i] = w.p50, waiting_p99[i] = w.p99;
         ratio[i] = w.p50 / n.p50;
     }
     printf("door: p50 %.2f ms with %d waiting, %.2f ms with none, ratio %.2f; p99 %.2f ms, %.2f ms\n",
-           percentile(waiting, PAIRS, 0.5), MANY, percentile(none, PAIRS, 0.5), percentile(ratio, PAIRS, 0.5),
-           percentile(waiting_p99, PAIRS, 0.5), percentile(none_p99, PAIRS, 0.5));
-    struct decisions sending = decide(b, MANY, 0, GOOD);
+           percentile(waiting, (size_t)pairs, 0.5), many, percentile(none, (size_t)pairs, 0.5),
+           percentile(ratio, (size_t)pairs, 0.5), percentile(waiting_p99, (size_t)pairs, 0.5),
+           percentile(none_p99, (size_t)pairs, 0.5));
+    struct decisions sending = decide(b, many, 0, GOOD);
     printf("door while they are sent: p50 %.2f ms, p99 %.2f ms\n", sending.p50, sending.p99);
 }
 

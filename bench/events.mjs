@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { LOAD_CORE, SERVER_CORE, cpu, memoryOf, result, stop } from './lib.mjs';
+import { LOAD_CORE, SERVER_CORE, cpu, memoryOf, result, sized, stop } from './lib.mjs';
 import { portero, root } from './peers.mjs';
 import { onPostgresql } from './postgresql.mjs';
 
-const STREAMS = Number(process.env.PORTERO_BENCH_STREAMS ?? 10_000), WARM = 1_000;
-const RATE = 200, GRANTS = 2_000;
-const SETTLE_MS = 2000, QUIET_S = 20;
+const STREAMS = sized(Number(process.env.PORTERO_BENCH_STREAMS ?? 10_000), 20), WARM = sized(1_000, 5);
+const RATE = 200, GRANTS = sized(2_000, 10);
+const SETTLE_MS = sized(2000, 100), QUIET_S = sized(20, 0.1);
 const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 const env = { PORTERO_HTTP_CONNECTIONS: '40000' };
 

@@ -10,6 +10,7 @@
 #include "../test/unit/voice/raw_sip.h"
 #include "base/log.h"
 #include "sip_service.h"
+#include "sized.h"
 
 #define SECONDS   30
 #define NUMBER    "+19990000000"
@@ -137,12 +138,12 @@ static int set_up(struct raw *r)
     return 0;
 }
 
-static struct figures call_for(const struct service *s, int seconds)
+static struct figures call_for(const struct service *s, int ms)
 {
     static int64_t times[CALLS_MAX];
     static int serial;
     struct figures f = {0};
-    int64_t end_us = clock_monotonic_us() + (int64_t)seconds * 1000000;
+    int64_t end_us = clock_monotonic_us() + (int64_t)ms * 1000;
     double before = cpu_of(s, &f.mb);
     while (clock_monotonic_us() < end_us && f.calls < CALLS_MAX) {
         struct raw r;
@@ -164,7 +165,7 @@ static struct figures call_for(const struct service *s, int seconds)
         usleep(GAP_US);
         raw_close(&r);
     }
-    f.cpu = (cpu_of(s, &f.mb) - before) / seconds * 100;
+    f.cpu = (cpu_of(s, &f.mb) - before) / ms * 1e5;
     qsort(times, (size_t)f.calls, sizeof *times, ascending);
     f.p50_ms = (double)times[f.calls / 2] / 1000;
     f.p99_ms = (double)times[f.calls * 99 / 100] / 1000;
@@ -179,15 +180,15 @@ static void print(const char *what, const struct figures *f)
         what, f->calls, f->p50_ms, f->p99_ms, f->max_ms, f->refused, f->silent, f->cpu, f->mb);
 }
 
-static void measure(const char *name, const char *peers, int rate, int seconds)
+static void measure(const char *name, const char *peers, int rate, int ms)
 {
     struct service s;
     start(&s, peers);
-    (void)call_for(&s, 1);
-    struct figures without = call_for(&s, seconds);
+    (void)call_for(&s, sized(1000, 100));
+    struct figures without = call_for(&s, ms);
     pid_t forger = start_flood(s.address, rate);
-    (void)call_for(&s, 1);
-    struct figures with = call_for(&s, seconds);
+    (void)call_for(&s, sized(1000, 100));
+    struct figures with = call_for(&s, ms);
     kill(forger, SIGKILL);
     waitpid(forger, NULL, 0);
     stop(&s);
@@ -200,11 +201,11 @@ static void measure(const char *name, const char *peers, int rate, int seconds)
 
 int main(int argc, char **argv)
 {
-    int seconds = argc > 1 ? atoi(argv[1]) : SECONDS;
-    if (seconds < 1)
+    const int ms = argc > 1 ? 1000 * atoi(argv[1]) : sized(1000 * SECONDS, 200);
+    if (ms < 1)
         fail("usage: bench_flood [SECONDS]");
     pin(1);
-    measure("300 INVITEs a second from 1,000 addresses", "", 300, seconds);
-    measure("5,000 INVITEs a second from outside voice.peers", "\"127.0.0.1\", \"127.2.0.0/16\"", 5000, seconds);
+    measure("300 INVITEs a second from 1,000 addresses", "", 300, ms);
+    measure("5,000 INVITEs a second from outside voice.peers", "\"127.0.0.1\", \"127.2.0.0/16\"", 5000, ms);
     return 0;
 }

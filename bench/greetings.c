@@ -9,12 +9,14 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 
 #include "sip_service.h"
+#include "sized.h"
 
 #define CALLS      400
 #define A_SECOND   200 /* calls that are placed */
@@ -67,6 +69,7 @@ static pid_t start_timer(struct times *shared)
     int64_t last_us = 0;
     uint64_t passed;
     pin(0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     timerfd_settime(fd, 0, &every, NULL);
     while (read(fd, &passed, sizeof passed) > 0) {
         const int64_t now_us = clock_monotonic_us();
@@ -253,7 +256,7 @@ static void load(int address_fd, int done_fd, int calls)
         } else if (measure_us && !l->measuring && now_us >= measure_us) {
             l->measuring = true;
             (void)!write(done_fd, "b", 1);
-        } else if (l->measuring && now_us - measure_us > MEASURE_MS * INT64_C(1000)) {
+        } else if (l->measuring && now_us - measure_us > sized(MEASURE_MS, 500) * INT64_C(1000)) {
             break;
         }
         if (now_us - began_us > INT64_C(15000000) && !l->measuring)
@@ -381,9 +384,9 @@ static int64_t received(void)
 static void compare_with_sipp(const char *dir, const char *address, int calls, double mine)
 {
     const pid_t sipp = start_sipp(dir, address, calls);
-    usleep((useconds_t)(calls * 1000000LL / A_SECOND + 1000000));
+    usleep((useconds_t)(calls * 1000000LL / A_SECOND + sized(1000000, 300000)));
     const int64_t cpu = cpu_of(sipp), packets = received();
-    usleep(5000000);
+    usleep((useconds_t)sized(5000000, 500000));
     const double its = (double)(cpu_of(sipp) - cpu) / (double)(received() - packets) * 1000 / FRAME_MS;
     kill(sipp, SIGKILL);
     waitpid(sipp, NULL, 0);
@@ -434,7 +437,7 @@ static void serve(const char *dir, int calls, int address_fd, int done_fd, pid_t
 
 int main(int argc, char **argv)
 {
-    const int calls = argc > 1 ? atoi(argv[1]) : CALLS;
+    const int calls = argc > 1 ? atoi(argv[1]) : sized(CALLS, 20);
     char dir[] = "/tmp/portero-bench-XXXXXX";
     int address[2], done[2];
     struct times *timer = mmap(NULL, sizeof *timer, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

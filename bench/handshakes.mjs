@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect as tcp } from 'node:net';
 import { connect as tls } from 'node:tls';
-import { median, result, stop } from './lib.mjs';
+import { median, result, sized, stop } from './lib.mjs';
 import { hellos } from './hello.mjs';
 import { portero } from './peers.mjs';
 
-const ROUNDS = 5, AT_ONCE = 8, REPLAYS = 160;
-const HOSTILE_PER_S = 16, SECONDS = 8;
+const ROUNDS = sized(5, 1), AT_ONCE = 8, REPLAYS = sized(160, 8);
+const HOSTILE_PER_S = 16, SECONDS = sized(8, 0.3);
 
 /** CPU milliseconds a process has used, to the nanosecond of its threads. */
 function cpuMs(pid) {

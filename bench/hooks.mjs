@@ -2,12 +2,13 @@
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compare, median, paced, result, stop, wrk } from './lib.mjs';
+import { compare, median, paced, result, sized, stop, wrk } from './lib.mjs';
 import { portero, root } from './peers.mjs';
+import { ACCOUNTS } from './seed.mjs';
 
 const ORIGIN = 'https://door.example', TOKEN = '0123456789abcdef0123456789abcdef', ACCOUNT = `AC${TOKEN}`;
 const VOICE = '/hooks/twilio/voice';
-const ROUNDS = 5, CALLS = 20_000, BLOCK = 512;
+const ROUNDS = sized(5, 1), CALLS = sized(20_000, 2_048), BLOCK = 512;
 
 /** A signed request: its path, its signature and its body. */
 function signed(target, fields) {
@@ -16,11 +17,11 @@ function signed(target, fields) {
   return { path: target, signature: createHmac('sha1', TOKEN).update(text).digest('base64'), body: new URLSearchParams(form).toString() };
 }
 
-/** The two requests of a call to one of 10,000 buildings. The second has a right code. */
+/** The two requests of a call to one of the buildings. The second has a right code. */
 function call(name, i) {
   const fields = {
     CallSid: `CA${Buffer.from(name.padEnd(8)).toString('hex')}${i.toString(16).padStart(16, '0')}`, From: '+15550001111',
-    To: `+1999${String((i * 7919) % 10_000).padStart(7, '0')}`, Direction: 'inbound', ApiVersion: '2010-04-01',
+    To: `+1999${String((i * 7919) % ACCOUNTS).padStart(7, '0')}`, Direction: 'inbound', ApiVersion: '2010-04-01',
   };
   return [signed(VOICE, { ...fields, CallStatus: 'ringing' }), signed(`${VOICE}?step=1`, { ...fields, CallStatus: 'in-progress', Digits: '0005' })];
 }

@@ -11,6 +11,7 @@
 #include <re/re.h>
 #include <rem/rem.h>
 
+#include "sized.h"
 #include "voice/dtmf.h"
 
 #define PACKET 160
@@ -74,17 +75,18 @@ static void table(void)
 {
     static const int lengths_ms[] = {40, 100};
     static const double snrs[] = {20, 12};
+    const unsigned presses = (unsigned)sized(TIMES, 1) * 16;
     puts("twist   40 ms, 20 dB   40 ms, 12 dB  100 ms, 20 dB  100 ms, 12 dB   per cent heard once (librem alone)");
     for (int twist = -9; twist <= 5; twist++) {
         printf("%+3d dB", twist);
         for (size_t i = 0; i < 4; i++) {
             unsigned right = 0, right_alone = 0;
-            for (size_t n = 0; n < TIMES * 16; n++) {
+            for (size_t n = 0; n < presses; n++) {
                 press(n % 16, twist, lengths_ms[i / 2], snrs[i % 2]);
                 right += ours_count.right == 1 && !ours_count.other;
                 right_alone += alone_count.right == 1 && !alone_count.other;
             }
-            printf("  %5.1f (%5.1f)", 100.0 * right / (TIMES * 16), 100.0 * right_alone / (TIMES * 16));
+            printf("  %5.1f (%5.1f)", 100.0 * right / presses, 100.0 * right_alone / presses);
         }
         putchar('\n');
     }

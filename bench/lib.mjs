@@ -6,6 +6,10 @@ import { createInterface } from 'node:readline';
 
 export const SERVER_CORE = '0';
 export const LOAD_CORE = '1';
+/** Without a figure to judge, a smoke run only shows that everything can run: of each pair it takes the second. */
+export const SMOKE = process.env.PORTERO_BENCH_SMOKE === '1';
+export const sized = (full, smoke) => (SMOKE ? smoke : full);
+const SMOKE_MS = 300;
 const TICKS_PER_S = Number(spawnSync('getconf', ['CLK_TCK']).stdout);
 
 const rows = [];
@@ -60,18 +64,23 @@ export function memoryOf(pid, kind = 'VmRSS') {
   return Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`${kind}:\\s+(\\d+)`))[1]) * 1024;
 }
 
-/** One run of wrk. Fails if any answer was not 2xx or 3xx. */
-async function wrkOnce(url, { script, args = [], connections = 64, seconds = 4, pid }) {
+/** One run of wrk. Fails if any answer was not 2xx or 3xx. `cut`: it ends as soon as it can. */
+async function wrkOnce(url, load, cut = SMOKE) {
+  const { script, args = [], connections = 64, seconds = 4, pid } = load;
   const before = pid ? cpu(pid) : 0;
-  const list = ['-c', LOAD_CORE, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', ...(script ? ['-s', script] : []), url,
+  const list = ['-c', LOAD_CORE, 'wrk', '-t1', `-c${sized(connections, 4)}`, `-d${seconds}s`, '--timeout', '10s', ...(script ? ['-s', script] : []), url,
     ...(args.length ? ['--', ...args] : [])];
   const child = spawn('taskset', list, { stdio: ['ignore', 'pipe', 'inherit'] });
   let out = '';
   child.stdout.on('data', (d) => (out += d));
+  const timer = cut && setInterval(() => child.kill('SIGINT'), SMOKE_MS); // wrk prints its results
   await new Promise((resolve) => child.on('close', resolve));
+  clearInterval(timer);
   const bad = out.match(/Non-2xx or 3xx responses: (\d+)/) ?? out.match(/Socket errors: .*/);
   if (bad) throw new Error(`${url}: ${bad[0]}`);
-  const requests = Number(out.match(/(\d+) requests in/)[1]);
+  const requests = Number(out.match(/(\d+) requests in/)?.[1]);
+  if (!requests && cut) return wrkOnce(url, load, false);
+  if (!requests) throw new Error(`${url}: no request was answered: ${out}`);
   const rate = Number(out.match(/Requests\/sec:\s+([\d.]+)/)[1]);
   return { rate, cpuPerRequest: pid ? (cpu(pid) - before) / requests : NaN };
 }
@@ -83,7 +92,7 @@ export function median(list) {
 /** Load from wrk: the medians of `rounds` runs. */
 export async function wrk(url, { rounds = 3, ...load } = {}) {
   const runs = [];
-  for (let i = 0; i < rounds; i++) runs.push(await wrkOnce(url, load));
+  for (let i = 0; i < sized(rounds, 1); i++) runs.push(await wrkOnce(url, load));
   return { rate: median(runs.map((r) => r.rate)), cpuPerRequest: median(runs.map((r) => r.cpuPerRequest)) };
 }
 
@@ -91,7 +100,7 @@ export async function wrk(url, { rounds = 3, ...load } = {}) {
  * runs for each name. The first round only warms up. */
 export async function sideBySide(servers, { rounds = 9, ...load }) {
   const runs = Object.fromEntries(Object.keys(servers).map((name) => [name, []]));
-  for (let i = 0; i <= rounds; i++) {
+  for (let i = 0; i <= sized(rounds, 1); i++) {
     for (const [name, { url, pid, ...own }] of Object.entries(servers)) {
       const run = await wrkOnce(url, { ...load, ...own, pid });
       if (i > 0) runs[name].push(run);
@@ -110,7 +119,7 @@ export function compare(name, mine, limit, limitName, target) {
  * request was due to its answer, ascending. Fails if any answer was not 2xx. */
 export async function paced(url, { rate, seconds, make }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 512 });
-  const times = [], all = rate * seconds, began = performance.now();
+  const times = [], all = sized(rate * seconds, 20), began = performance.now();
   await new Promise((resolve, reject) => {
     const send = (i) => {
       const { body, ...options } = make(i), due = began + (i * 1000) / rate;

@@ -2,8 +2,9 @@
 import { join } from 'node:path';
 import { median, result, sideBySide, stop } from './lib.mjs';
 import { portero, root } from './peers.mjs';
+import { ACCOUNTS } from './seed.mjs';
 
-const KEYS = '10000', ROUNDS = 9, SECONDS = 2;
+const KEYS = String(ACCOUNTS), ROUNDS = 9, SECONDS = 2;
 const script = (name) => join(root, 'bench/load', `${name}.lua`);
 
 /** Rounds of both loads, each with its script and the arguments of a round. */

@@ -1,10 +1,11 @@
 // The cost of replies that the client does not read.
 import { connect as tcp } from 'node:net';
 import { connect as tls } from 'node:tls';
-import { memoryOf, result, stop } from './lib.mjs';
+import { memoryOf, result, sized, stop } from './lib.mjs';
 import { portero } from './peers.mjs';
 
-const CONNECTIONS = 1000, REQUESTS = 20;
+const CONNECTIONS = sized(1000, 50), REQUESTS = 20;
+const SETTLE_MS = sized(2000, 100), CLOSE_MS = sized(3000, 100);
 const REQUEST = 'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-Proto: https\r\n\r\n';
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -26,7 +27,7 @@ function open(url, requests) {
 async function openAll(url, requests) {
   const sockets = [];
   while (sockets.length < CONNECTIONS) sockets.push(...(await Promise.all(Array.from({ length: 50 }, () => open(url, requests)))));
-  await wait(2000);
+  await wait(SETTLE_MS);
   sockets.forEach((socket) => socket.removeAllListeners('error').on('error', () => {}));
   return sockets;
 }
@@ -35,7 +36,7 @@ export async function output(data) {
   for (const [name, scheme] of [['plain, behind a proxy', 'http'], ['TLS', 'https']]) {
     const server = await portero(data);
     const memory = () => memoryOf(server.pid) / 1e6;
-    const close = async (sockets) => (sockets.forEach((s) => s.destroy()), wait(3000));
+    const close = async (sockets) => (sockets.forEach((s) => s.destroy()), wait(CLOSE_MS));
     await close(await openAll(server[scheme], 0));
     const before = memory();
     const idle = await openAll(server[scheme], 0);

@@ -32,7 +32,7 @@ export async function portero(data, { threads = 1, free = false, at = ANYWHERE, 
  *  directory of files, which are sent with these fields. */
 export async function nginx(dir, answer, certificates) {
   mkdirSync(dir, { recursive: true });
-  const plain = 20000 + (process.pid % 10000), tls = plain + 1;
+  const plain = 20000 + 2 * (process.pid % 5000), tls = plain + 1;
   const how = typeof answer === 'string' ? `return 200 '${answer}';`
     : `root ${answer.site}; etag off; if_modified_since off; open_file_cache max=10 inactive=1h; sendfile on; tcp_nopush on;
       ${answer.fields.map(([name, value]) => `add_header ${name} "${value.replace(/"/g, '\\"')}";`).join(' ')}`;

@@ -9,6 +9,7 @@
  * The first includes pages that are read from the disk. */
 #include <time.h>
 
+#include "sized.h"
 #include "store/spread.h"
 
 #define REPEATS 101
@@ -116,7 +117,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_plans fill DSN ROWS, or bench_plans DSN ROWS DSN ROWS [REPEATS]\n");
         return 2;
     }
-    const int repeats = argc > 5 ? atoi(argv[5]) : REPEATS;
+    const int repeats = argc > 5 ? atoi(argv[5]) : sized(REPEATS, 3);
     struct side first = side_of(argv[1], strtol(argv[2], NULL, 10), repeats),
                 second = side_of(argv[3], strtol(argv[4], NULL, 10), repeats);
     compare(&first, &second, repeats);

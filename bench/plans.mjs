@@ -3,16 +3,16 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { result } from './lib.mjs';
+import { result, sized } from './lib.mjs';
 import { binary, root } from './peers.mjs';
 
-const SMALL = '10000';
+const SMALL = sized('10000', '1000');
 
 /** `rows` grants and log entries in the large store. */
 export function plans(work, rows) {
   const cluster = join(root, 'scripts/pg-cluster'), bench = join(root, 'build/bench_plans');
   const dir = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'portero-pg-')); // open to the server's user
-  const env = { ...process.env, PG_CLUSTER_FSYNC: 'off', PG_CLUSTER_OPTIONS: '-c shared_buffers=1GB -c max_wal_size=8GB -c autovacuum=off' };
+  const env = { ...process.env, PG_CLUSTER_FSYNC: 'off', PG_CLUSTER_OPTIONS: `-c shared_buffers=${sized('1GB', '128MB')} -c max_wal_size=8GB -c autovacuum=off` };
   const server = execFileSync(cluster, ['start', dir, String(process.pid)], { env, encoding: 'utf8' }).trim();
   const store = (name, size) => {
     const data = join(work, name), config = join(work, `${name}.conf`), dsn = server.replace(/dbname=\S+/, `dbname=${name}`);

@@ -3,13 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compare, cpu, format, median, result, stop, wrk } from './lib.mjs';
+import { compare, cpu, format, median, result, sized, stop, wrk } from './lib.mjs';
 import { binary, portero, root } from './peers.mjs';
-import { NOW } from './seed.mjs';
+import { ACCOUNTS, NOW } from './seed.mjs';
 
-const ACCOUNTS = 10_000, GRANTS_EACH = 30;
+const GRANTS_EACH = 30;
 const CLIENTS = 64, WORKERS = 16;
-const ROUNDS = 5, SECONDS = 4, IDLE_S = 60, START_S = 30; // jobs of the start run before
+const ROUNDS = sized(5, 1), SECONDS = sized(4, 1), IDLE_S = sized(60, 0.1), START_S = sized(30, 0); // jobs of the start run before
 const programs = '/usr/lib/postgresql';
 
 function run(command, args, options = {}) {
@@ -92,7 +92,7 @@ function serverCpu(dir) {
 /** Gives `use` a migrated and seeded store of a server of its own: its data directory, the settings, the server's directory and its address. */
 export async function onPostgresql(work, use) {
   const cluster = mkdtempSync(join(tmpdir(), 'portero-bench-pg-')); // not below `work`, which the server's user must not enter
-  const options = { env: { ...process.env, PG_CLUSTER_OPTIONS: '-c shared_buffers=1GB -c max_wal_size=4GB -c autovacuum_naptime=3600' } };
+  const options = { env: { ...process.env, PG_CLUSTER_OPTIONS: `-c shared_buffers=${sized('1GB', '128MB')} -c max_wal_size=4GB -c autovacuum_naptime=3600` } };
   try {
     const dsn = run(join(root, 'scripts/pg-cluster'), ['start', cluster, String(process.pid)], options).trim();
     const data = mkdtempSync(join(work, 'postgresql-'));

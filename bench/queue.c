@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "sized.h"
 #include "store/store.h"
 
 #define CLIENTS 256
@@ -100,9 +101,9 @@ static enum err asked_run(void *arg, struct db *db)
     return insert(db, 1);
 }
 
-static void ask(struct store *store, bool urgent, double ret_ms[static ASKED])
+static void ask(struct store *store, bool urgent, int asked, double ret_ms[static asked])
 {
-    for (int i = 0; i < ASKED; i++) {
+    for (int i = 0; i < asked; i++) {
         const int64_t from_us = clock_monotonic_us();
         must(!(urgent ? store_run_urgent(store, asked_run, NULL) : store_run(store, STORE_WRITE, asked_run, NULL)),
              "a write");
@@ -147,17 +148,18 @@ int main(int argc, char **argv)
     must(!store_open(&c, true, &load.store, &why), why ? why : "open");
     must(!store_start(load.store), "start");
     sem_init(&load.ended, 0, 0);
+    const int rounds = sized(ROUNDS, 2), asked = sized(ASKED, 5);
     int64_t loaded_us = 0;
-    for (int i = 0; i < ROUNDS; i++) {
-        ask(load.store, true, idle + (ptrdiff_t)i * ASKED);
+    for (int i = 0; i < rounds; i++) {
+        ask(load.store, true, asked, idle + (ptrdiff_t)i * asked);
         loaded_us -= clock_monotonic_us();
         load_start(&load);
-        ask(load.store, i % 2, (i % 2 ? urgent : other) + (ptrdiff_t)i * ASKED);
-        ask(load.store, !(i % 2), (i % 2 ? other : urgent) + (ptrdiff_t)i * ASKED);
+        ask(load.store, i % 2, asked, (i % 2 ? urgent : other) + (ptrdiff_t)i * asked);
+        ask(load.store, !(i % 2), asked, (i % 2 ? other : urgent) + (ptrdiff_t)i * asked);
         load_stop(&load);
         loaded_us += clock_monotonic_us();
     }
-    const size_t n = (size_t)ROUNDS * ASKED;
+    const size_t n = (size_t)rounds * (size_t)asked;
     printf("queue: urgent p50 %.2f ms, p99 %.2f ms; not urgent p50 %.2f ms, p99 %.2f ms; no clients p50 %.2f ms, p99 "
            "%.2f ms; clients %.0f writes/s\n",
            percentile(urgent, n, 0.5), percentile(urgent, n, 0.99), percentile(other, n, 0.5),

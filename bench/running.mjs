@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { compare, median, result, stop, wrk } from './lib.mjs';
+import { compare, median, result, sized, stop, wrk } from './lib.mjs';
 import { binary, portero } from './peers.mjs';
 
-const PAIRS = 11, LOAD_S = 3, SCRAPE_MS = 1000;
-const RESTARTS = 5, ASK_MS = 50;
+const PAIRS = sized(11, 1), LOAD_S = 3, SCRAPE_MS = 1000;
+const RESTARTS = sized(5, 1), ASK_MS = 50;
 const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
 /** The status of a GET on a connection of its own; 0 if there was no answer. */

@@ -2,7 +2,10 @@
 import { createHash } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { sized } from './lib.mjs';
 
+/** Of a store for measurements, unless it is the grown one. */
+export const ACCOUNTS = sized(10_000, 200);
 export const hex = (kind, n) => kind + n.toString(16).padStart(23, '0');
 export const NOW = 1_760_000_000_000_000;
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "sized.h"
 #include "voice/spoken_ear.h"
 #include "voice/utterance.h"
 
@@ -199,7 +200,7 @@ static void try_codes(const char *said, int count)
     run_trials(trials, 1);
     size_t n = 0;
     for (size_t i = 0; said[i]; i++)
-        for (char digit = '0'; digit <= '9'; digit++) {
+        for (char digit = '0'; digit <= '0' + sized(9, 0); digit++) {
             struct trial *t = &trials[n];
             *t = (struct trial){.kind = "near", .n = 1};
             strcpy(t->codes[0], said);

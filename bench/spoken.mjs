@@ -2,9 +2,10 @@
 //   node bench/spoken.mjs CLEAR [OTHER…]
 // CLEAR: the scores at 30 dB, for picking. OTHER: scores at other levels, tested with the thresholds picked from CLEAR.
 import { readFileSync } from 'node:fs';
+import { sized } from './lib.mjs';
 
 const TIDIGITS_WEIGHT = 0.5; // as in src/voice/spoken_ear.c
-const SPLITS = 40;
+const SPLITS = sized(40, 2);
 const [clear, ...others] = process.argv.slice(2);
 
 /** Utterances with their trials; `ratio` and `margin` weigh both models. */
@@ -45,7 +46,7 @@ function count(utterances, limits) {
 /** Upper bound that takes the trials of one utterance for one draw: utterances are drawn again with replacement. */
 function bootstrap(utterances, limits, kind) {
   const rates = [];
-  for (let i = 0; i < 400; i++) {
+  for (let i = 0; i < sized(400, 4); i++) {
     let k = 0, n = 0;
     for (let j = 0; j < utterances.length; j++) {
       const u = utterances[random(utterances.length)];

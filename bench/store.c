@@ -16,9 +16,11 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/id.h"
+#include "sized.h"
 #include "store/sql_table.h"
 #include "store/store.h"
 
+#define ROWS         1000000
 #define PER_BUILDING 50
 #define SEED_A_JOB   20000
 #define READS        200000
@@ -27,7 +29,7 @@
 #define BARE_BATCH   32
 #define ROUNDS       5
 
-static int64_t rows = 1000000;
+static int64_t rows;
 
 static void must(bool good, const char *what)
 {
@@ -105,11 +107,12 @@ static enum err seed(void *arg, struct db *db)
 }
 
 static struct grant wanted[READS];
+static int reads, writes; /* of a round */
 
 /* Chooses the grants to read, among the first `among`. */
 static void choose(uint64_t state, int64_t among)
 {
-    for (int i = 0; i < READS; i++) {
+    for (int i = 0; i < reads; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         wanted[i] = grant_of((int64_t)((state >> 33) % (uint64_t)among));
     }
@@ -127,7 +130,7 @@ static double read_store(struct db *session)
 {
     size_t bytes = 0;
     int64_t from = cpu_ns();
-    for (int i = 0; i < READS; i++) {
+    for (int i = 0; i < reads; i++) {
         const struct grant *g = &wanted[i];
         must(!store_session_begin(session), "begin");
         CURSOR c;
@@ -140,7 +143,7 @@ static double read_store(struct db *session)
     int64_t to = cpu_ns();
     store_session_idle(session);
     must(bytes > 0, "read");
-    return (double)(to - from) / READS;
+    return (double)(to - from) / reads;
 }
 
 struct writes {
@@ -174,7 +177,7 @@ static double write_store(struct store *store, int64_t *next)
     struct writes w = {.store = store, .next = *next};
     sem_init(&w.slots, 0, OUTSTANDING);
     int64_t from = clock_monotonic_us();
-    for (int i = 0; i < WRITES; i++) {
+    for (int i = 0; i < writes; i++) {
         jobs[i] = (struct write){.job = {.mode = STORE_WRITE, .run = write_run, .done = write_done}, .writes = &w};
         sem_wait(&w.slots);
         store_submit(store, &jobs[i].job);
@@ -185,7 +188,7 @@ static double write_store(struct store *store, int64_t *next)
     must(w.failures == 0, "write");
     sem_destroy(&w.slots);
     *next = w.next;
-    return (double)WRITES * 1e6 / (double)(to - from);
+    return (double)writes * 1e6 / (double)(to - from);
 }
 
 /* ---- bare SQLite ---- */
@@ -249,7 +252,7 @@ static double read_bare(struct bare *b)
     size_t bytes = 0;
     sqlite3_exec(b->handle, "BEGIN", NULL, NULL, NULL);
     int64_t from = cpu_ns();
-    for (int i = 0; i < READS; i++) {
+    for (int i = 0; i < reads; i++) {
         const struct grant *g = &wanted[i];
         sqlite3_bind_text(b->get, b->building_slot, g->building, 24, SQLITE_STATIC);
         sqlite3_bind_blob(b->get, b->id_slot, g->id.p, sizeof g->id.p, SQLITE_STATIC);
@@ -262,7 +265,7 @@ static double read_bare(struct bare *b)
     int64_t to = cpu_ns();
     sqlite3_exec(b->handle, "COMMIT", NULL, NULL, NULL);
     must(bytes > 0, "read");
-    return (double)(to - from) / READS;
+    return (double)(to - from) / reads;
 }
 
 static void bare_insert(struct bare *b, int64_t n)
@@ -290,14 +293,14 @@ static void bare_insert(struct bare *b, int64_t n)
 static double write_bare(struct bare *b, int64_t *next)
 {
     int64_t from = clock_monotonic_us();
-    for (int i = 0; i < WRITES; i += BARE_BATCH) {
+    for (int i = 0; i < writes; i += BARE_BATCH) {
         run(b->begin);
         for (int k = 0; k < BARE_BATCH; k++)
             bare_insert(b, (*next)++);
         run(b->commit);
     }
     int64_t to = clock_monotonic_us();
-    return (double)WRITES * 1e6 / (double)(to - from);
+    return (double)writes * 1e6 / (double)(to - from);
 }
 
 /* ---- the comparison ---- */
@@ -368,8 +371,9 @@ static void compare_writes(char *dir)
 int main(int argc, char **argv)
 {
     char dir[] = "/var/tmp/portero-bench-XXXXXX"; /* /tmp may be memory */
-    if (argc > 1)
-        rows = strtoll(argv[1], NULL, 10);
+    reads = sized(READS, 2000);
+    writes = sized(WRITES, 320);
+    rows = argc > 1 ? strtoll(argv[1], NULL, 10) : sized(ROWS, 1000);
     must(rows >= PER_BUILDING && mkdtemp(dir), "usage: bench_store [ROWS]; directory");
     struct store *store = open_store(dir);
     for (int64_t n = 0; n < rows; n += SEED_A_JOB)

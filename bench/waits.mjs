@@ -1,7 +1,7 @@
 // Waits for PostgreSQL. A node that is frozen in a transaction holds a building's row: how long do the calls of that
 // building wait, and all other requests? How long does a request, or a stop, wait for a server that hangs? And how long does
 // the work of a node rest that was killed?
-import { median, result } from './lib.mjs';
+import { median, result, sized } from './lib.mjs';
 
 process.env.PORTERO_E2E_ENGINE = 'postgresql';
 const { Cluster } = await import('../test/e2e/lib/cluster.js');
@@ -14,8 +14,8 @@ const { REACHABLE, Receiver } = await import('../test/e2e/lib/receiver.js');
 const { sql } = await import('../test/e2e/lib/store.js');
 const https = await import('node:https');
 
-const FREEZES = 30, CALLS = 12, OTHERS = 60, PAUSE_MS = 50;
-const DEATHS = 5, REST_MS = 120_000;
+const FREEZES = sized(30, 1), CALLS = sized(12, 2), OTHERS = sized(60, 3), PAUSE_MS = 50;
+const DEATHS = sized(5, 1), REST_MS = 120_000;
 const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
 async function timed(request) {

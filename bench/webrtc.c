@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "sized.h"
 #include "voice/player.h"
 #include "voice/raw_browser.h"
 #include "voice/webrtc_private.h"
@@ -159,8 +160,8 @@ static void measure(const char *name)
 int main(int argc, char **argv)
 {
     struct sa at;
-    calls = argc > 1 ? atoi(argv[1]) : CALLS;
-    seconds = argc > 2 ? atoi(argv[2]) : SECONDS;
+    calls = argc > 1 ? atoi(argv[1]) : sized(CALLS, 2);
+    seconds = argc > 2 ? atoi(argv[2]) : sized(SECONDS, 1);
     browsers = calloc((size_t)calls, sizeof *browsers);
     sessions = calloc((size_t)calls, sizeof(struct webrtc_session *));
     echoes = calloc((size_t)calls, sizeof *echoes);
