@@ -3,11 +3,15 @@
 #include "base/json.h"
 #include "site/docs_out.h"
 
+/* The search shows sections for few after all others. */
+enum docs_readers { DOCS_FOR_ALL, DOCS_FOR_FEW };
+
 /* A guide of the directory docs. */
 struct docs_guide {
     const char *name;  /* "api", served as /docs/api and /docs/api.md */
     const char *about; /* a sentence */
     const char *text;  /* Markdown, which begins with the title as a heading of the first level */
+    enum docs_readers readers;
 };
 /* Ends with a row without a name. */
 extern const struct docs_guide docs_guides[];

@@ -29,6 +29,8 @@ void docs_index_guide(json_t *index, const struct docs_guide *g, const char *pat
         docs_index(index, docs_title(g), str_z(docs_member(section, "title")),
                    first ? json_string(path) : json_sprintf("%s#%s", path, docs_member(section, "id")),
                    str_z(docs_member(section, "text")));
+        if (g->readers == DOCS_FOR_FEW)
+            json_object_set_new(json_array_get(index, json_array_size(index) - 1), "deep", json_true());
     }
 }
 

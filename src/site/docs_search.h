@@ -1,4 +1,5 @@
-/* The index of the search: a list of {"kind", "title", "path", "text"}. */
+/* The index of the search: a list of {"kind", "title", "path", "text"}, with "deep": true where a section is of use to
+ * few. */
 #pragma once
 #include "site/docs_markdown.h"
 #include "site/docs_rows.h"

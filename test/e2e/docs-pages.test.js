@@ -231,6 +231,29 @@ describe('the documents in a browser', () => {
         await close(page);
     });
 
+    it('answer what owners ask, in their words, before pages that are of use to few', async () => {
+        const page = await open('/docs');
+        const answers = {
+            'which call boxes work?': 'questions', 'supported call boxes': 'questions', intercom: 'questions', Akuvox: 'questions', 'Fritz!Box': 'questions',
+            PSTN: 'questions', landline: 'questions', 'my box dials only telephone numbers': 'questions',
+            nginx: 'operations#a-proxy-in-front questions', 'behind nginx': 'operations#a-proxy-in-front questions',
+            flatmate: 'questions', 'add my flatmate': 'questions', roommate: 'questions',
+            'parcels on weekdays': 'questions', weekdays: 'questions', 'power failure': 'questions', 'the server is down': 'questions',
+            'new machine': 'questions operations#restoring-a-copy', Docker: 'questions', 'Raspberry Pi': 'questions', arm64: 'questions',
+            'what does it cost?': 'questions', 'is it free': 'questions', 'no mail server': 'questions', strangers: 'questions', uninstall: 'questions',
+            'why did the door not open?': 'questions operations#why-did-the-door-not-open',
+        };
+        for (const [words, places] of Object.entries(answers)) {
+            for (const typed of ['', words]) await page.getByRole('searchbox').fill(typed); // without words, no results are shown
+            await page.locator('.found li').first().waitFor();
+            const { pathname, hash } = new URL(await page.locator('.found a').first().evaluate((a) => /** @type {HTMLAnchorElement} */ (a).href));
+            assert.ok(places.split(' ').some((place) => place === 'questions' ? pathname === '/docs/questions' && hash : `${pathname}${hash}` === `/docs/${place}`), `${words}: ${pathname}${hash}`);
+        }
+        await page.getByRole('searchbox').fill('rate-limit window');
+        await page.locator('.found li:last-child a[href^="/docs/decisions"]').waitFor(); // found, after all others
+        await close(page);
+    });
+
     it('send an operation to the sandbox, with a key that the page alone keeps', async () => {
         const page = await open('/docs/api/access-grants#createUnlock');
         const form = page.locator('section', { has: page.locator('#createUnlock') });

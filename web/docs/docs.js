@@ -66,7 +66,10 @@ unfold();
 
 // ---- the search ----
 
-/** @typedef {{kind: string, title: string, path: string, text: string, lower?: string}} Entry */
+/** @typedef {{kind: string, title: string, path: string, text: string, deep?: boolean, lower?: string}} Entry */
+
+/** Words of questions that no section has to contain. */
+const LITTLE = new Set('a an and are can did do does have how i if in is it me my of on or the there to we what when where which who why with'.split(' '));
 
 const find = /** @type {HTMLElement} */ (document.querySelector('.find'));
 const input = /** @type {HTMLInputElement} */ (document.getElementById('find'));
@@ -96,8 +99,14 @@ function score(entry, words) {
     return sum + (/^[A-Z]+ \//.test(entry.kind) ? 1 : 0); // operations before guides
 }
 
+/** The entries that fit all words, the best first. @param {Entry[]} entries @param {string[]} words */
+function fitting(entries, words) {
+    return entries.map((entry) => ({ entry, fit: score(entry, words) })).filter(({ fit }) => fit)
+        .sort((a, b) => Number(a.entry.deep ?? 0) - Number(b.entry.deep ?? 0) || b.fit - a.fit);
+}
+
 async function search() {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = input.value.toLowerCase().split(/\s+/).map((word) => word.replace(/[?!,.;:]+$/, '')).filter(Boolean);
     if (!words.length) {
         found.hidden = true;
         return;
@@ -105,7 +114,9 @@ async function search() {
     try {
         index ??= load();
         const entries = await index;
-        const hits = entries.map((entry) => ({ entry, fit: score(entry, words) })).filter(({ fit }) => fit).sort((a, b) => b.fit - a.fit);
+        const weighty = words.filter((word) => !LITTLE.has(word));
+        const all = fitting(entries, words);
+        const hits = all.length || !weighty.length ? all : fitting(entries, weighty);
         list.replaceChildren(...hits.slice(0, HITS).map(({ entry }) =>
             element('li', {}, element('a', { href: entry.path }, entry.title, element('span', { textContent: entry.kind })))));
         count.textContent = hits.length === 1 ? '1 result' : hits.length > HITS ? `${hits.length} results, the first ${HITS}` : `${hits.length} results`;
