@@ -173,18 +173,26 @@ describe('the guides, typed into a shell from top to bottom, answer as they say'
         try {
             const added = admin(w, 'number', 'add', '4711');
             assert.equal(added.status, 0, added.stderr);
-            // A pause for the call, which somebody who types has too.
-            const text = readFileSync(join(root, 'docs/first-door.md'), 'utf8');
-            const typed = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block).join('\n').replace(/^echo "Dial .*$/m, '$&\nread -r');
-            const { code, output } = await type(typed, w.daemon, { EMAIL }, async (stdin, shown) => {
+            // From the resident's address on, with this service's address and certificate, and a pause for the call.
+            const typed = blocks('docs/first-door.md', 'first-door')
+                .replace(/^[^]*?(?=^read )/m, '').replace('https://$(hostname --fqdn):8443', '$BASE').replace('/etc/portero/tls.pem', '"$CA"')
+                .replace(/^portero log list/m, 'read -r\n$&');
+            const env = {
+                PATH: `${dirname(binary)}:${process.env.PATH}`, BASE: w.daemon.https.replace('127.0.0.1', 'localhost'),
+                XDG_CONFIG_HOME: join(w.daemon.directory, 'config'), PORTERO_DATA_DIR: w.daemon.data,
+            };
+            const { code, output } = await type(typed, w.daemon, env, async (stdin, shown) => {
+                stdin.write(`${EMAIL}\n`);
                 const mail = await eventually(async () => (await w.client.get(`/sandbox/messages?to=${EMAIL}`)).body.data[0], 'the e-mail');
                 stdin.write(`${mail.code}\n`);
-                const [, digits] = await eventually(async () => /^Dial 4711 and enter (\d+)\.$/m.exec(shown()), 'the passcode');
+                const [, digits] = await eventually(async () => /^access_code +(\d+)$/m.exec(shown()), 'the passcode');
+                await eventually(async () => /\+15550001234/.test(shown()), 'the phone');
                 await visit(w.client, { to: '4711', digits });
                 stdin.end('\n');
             });
             assert.equal(code, 0, output);
-            assert.match(output, /"type":"unlock","name":"Parcel","succeeded":true/);
+            assert.match(output, /unlock .*Parcel.* yes/);
+            assert.match(output, /released/);
         } finally {
             await w.close();
         }
