@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-generators check-homeassistant peers check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench bench-smoke asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-generators check-homeassistant peers check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql e2e-cover upgrade upgrade-package bench bench-smoke asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 PREFIX := /usr/local
 E2E := test/e2e
@@ -21,9 +21,9 @@ BOTH_ENGINES = PG_CLUSTER_FSYNC=off scripts/pg-cluster with "$$(mktemp -d -t por
 SOURCES := $(shell find src test bench -name '*.[ch]' -not -path '*/node_modules/*' 2>/dev/null)
 
 # Debian 12's Node.js cannot require() an ES module. A later one must not hide that.
-clients e2e e2e-sqlite e2e-postgresql upgrade: export NODE_OPTIONS = $(shell node --no-experimental-require-module -e 0 2>/dev/null && echo --no-experimental-require-module)
+clients e2e e2e-sqlite e2e-postgresql e2e-cover upgrade: export NODE_OPTIONS = $(shell node --no-experimental-require-module -e 0 2>/dev/null && echo --no-experimental-require-module)
 
-native-tests unit crash e2e e2e-sqlite e2e-postgresql upgrade asan tsan test-cluster test-cluster-quick: export TMPDIR = $(shell scripts/test-tmpdir)
+native-tests unit crash e2e e2e-sqlite e2e-postgresql e2e-cover upgrade asan tsan test-cluster test-cluster-quick: export TMPDIR = $(shell scripts/test-tmpdir)
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9 -]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -66,6 +66,9 @@ e2e: build clients ## the real daemon and real peers, on both store engines
 	node $(E2E)/run.js $(E2E_AGAIN)
 e2e-sqlite e2e-postgresql: e2e-%: build clients
 	node $(E2E)/run.js --engine $*
+
+e2e-cover: build clients ## which files CI runs on PostgreSQL: runs all there, and writes test/e2e/postgresql.txt
+	node $(E2E)/cover.js
 
 clients: build $(NODE_MODULES) ## the packages of clients/, of the program's own OpenAPI document, in build/clients
 	flock build/clients.lock node clients/build.mjs
@@ -113,7 +116,7 @@ tsan-programs:
 	cmake --preset tsan
 	$(BUILD_NICE) cmake --build --preset tsan --target thread_tests
 
-tsan: tsan-programs ## unit tests of everything that uses threads, under ThreadSanitizer
+tsan: tsan-programs ## unit tests that can start a thread, under ThreadSanitizer
 	$(CTEST) $(CTEST_AGAIN) -L threads --test-dir build/tsan
 
 fuzz: fuzzers ## every fuzzer for FUZZ_SECONDS (10) each

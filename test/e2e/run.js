@@ -1,14 +1,19 @@
-// Runs the end-to-end tests: node run.js [--engine sqlite|postgresql] [--again] [FILE…]
+// Runs the end-to-end tests: node run.js [--engine sqlite|postgresql] [--cover] [--again] [--reached JSON] [FILE…]
 // Each file runs on both store engines unless --engine names one. A file with a line "// engine: sqlite" (or postgresql)
 // runs on that engine only, because its subject does not depend on the store; naming the file and --engine overrides it.
+// With --cover, of the files of both engines only those of postgresql.txt run on PostgreSQL too, and a run of all files fails
+// if a statement of src/store/sql is not executed there, unless postgresql.txt excepts it.
 // With --again, files that failed run once more, alone: "unstable: NAME" tells of one that passes then.
+// With --reached, each file's costs and what it reached on PostgreSQL are written to JSON.
 // A run of all files also fails if no test called an operation of the OpenAPI documents, no answer matched the example of
 // one, or no test provoked an error code that docs/decisions.md does not except.
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { cover, LOGGED, reached, statements } from './lib/cover.js';
 import { readHits } from './lib/hits.js';
 
 const ENGINES = ['sqlite', 'postgresql'];
@@ -18,20 +23,21 @@ const AT_ONCE = Math.max(4, 3 * availableParallelism()); // tests wait more than
 const FILE_LIMIT_MS = 600_000;
 const SILENCE_LIMIT_MS = 180_000; // longer than any single wait of a test: it hangs, or left something open after its end
 const KILL_AFTER_MS = 10_000;
+const TICKS_PER_SECOND = 100; // USER_HZ, of all processors
 
 const here = dirname(fileURLToPath(import.meta.url));
-const args = process.argv.slice(2);
-const again = args.includes('--again');
-if (again) args.splice(args.indexOf('--again'), 1);
-const at = args.indexOf('--engine');
-const engine = at < 0 ? undefined : args.splice(at, 2)[1];
-if (at >= 0 && !ENGINES.includes(engine)) {
-    console.error('usage: run.js [--engine sqlite|postgresql] [--again] [FILE…]');
+const { values: options, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { engine: { type: 'string' }, cover: { type: 'boolean' }, again: { type: 'boolean' }, reached: { type: 'string' } },
+});
+const { engine } = options;
+if (engine !== undefined && !ENGINES.includes(engine)) {
+    console.error('usage: run.js [--engine sqlite|postgresql] [--cover] [--again] [--reached JSON] [FILE…]');
     process.exit(2);
 }
-const whole = args.length === 0;
+const whole = positionals.length === 0;
 const files = whole ? readdirSync(here).filter((name) => name.endsWith('.test.js')).sort().map((name) => join(here, name))
-    : args.map((file) => resolve(file));
+    : positionals.map((file) => resolve(file));
 
 /** sipp sends tones through a raw socket. Without root, the run moves into its own network, where it may open one: a user
  *  namespace with loopback and that one capability. */
@@ -53,12 +59,15 @@ obtainRawSockets();
 
 /** The runs of all files, the longest first: {file, name, engine}. */
 function plan() {
+    const covers = options.cover ? cover().files : undefined;
     const rank = ({ name }) => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length);
     return files.flatMap((file) => {
         const only = /^\/\/ engine: (\w+)/m.exec(readFileSync(file, 'utf8'))?.[1];
         if (only && !ENGINES.includes(only)) throw new Error(`${file}: unknown engine ${only}`);
-        const engines = only && (whole || !engine) ? [only] : ENGINES;
-        return engines.filter((one) => !engine || one === engine).map((one) => ({ file, name: basename(file, '.test.js'), engine: one }));
+        const name = basename(file, '.test.js');
+        const both = covers && !covers.has(name) ? ['sqlite'] : ENGINES;
+        const engines = only && (whole || !engine) ? [only] : both;
+        return engines.filter((one) => !engine || one === engine).map((one) => ({ file, name, engine: one }));
     }).sort((a, b) => rank(a) - rank(b));
 }
 
@@ -67,10 +76,13 @@ const hits = join(scratch, 'hits');
 mkdirSync(hits);
 chmodSync(scratch, 0o711); // PostgreSQL runs as another user
 
+// Whether the PostgreSQL server logs each statement.
+const logs = whole && options.cover || options.reached !== undefined;
+
 /** The private PostgreSQL server, which ends with this process at the latest. No test cuts its power: fsync is off. */
 function cluster(verb) {
     const done = spawnSync(resolve(here, '../../scripts/pg-cluster'), [verb, join(scratch, 'pg'), String(process.pid)],
-        { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, PG_CLUSTER_FSYNC: 'off' } });
+        { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, PG_CLUSTER_FSYNC: 'off', ...(logs && { PG_CLUSTER_OPTIONS: LOGGED }) } });
     if (done.error || done.status !== 0) throw done.error ?? new Error(`scripts/pg-cluster ${verb} failed`);
     return done.stdout.trim();
 }
@@ -92,9 +104,17 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
     });
 }
 
-/** Runs one file in its own process, which is ended when it hangs: {output, ok}. */
-function runFile({ file, engine: on }, dsn) {
-    const env = { ...process.env, PORTERO_E2E_ENGINE: on, PORTERO_E2E_HITS: hits, ...(on === 'postgresql' && { PORTERO_E2E_DSN: dsn }) };
+/** The processor time of all processes that this one, or another, has waited for, and of those that they have: seconds. */
+function processorTime(pid = 'self') {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' '); // from field 3, state
+    return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
+}
+let counted = 0;
+
+/** Runs one file in its own process, which is ended when it hangs: {output, ok, cpu}. cpu: seconds of the file and of what
+ *  it started, but not of PostgreSQL. */
+function runFile({ file, name, engine: on }, dsn) {
+    const env = { ...process.env, PORTERO_E2E_ENGINE: on, PORTERO_E2E_HITS: hits, PORTERO_E2E_NAME: name, ...(on === 'postgresql' && { PORTERO_E2E_DSN: dsn }) };
     const child = spawn(process.execPath, ['--test-reporter=spec', file], { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     running.add(child);
     let output = '';
@@ -112,18 +132,24 @@ function runFile({ file, engine: on }, dsn) {
         });
     }
     return new Promise((resolve, reject) => {
+        let cpu = 0;
         child.on('error', reject);
+        child.on('exit', () => {
+            const now = processorTime();
+            cpu = now - counted;
+            counted = now;
+        });
         child.on('close', (code) => {
             clearTimeout(limit);
             clearTimeout(silence);
             running.delete(child);
-            resolve({ output, ok: code === 0 });
+            resolve({ output, ok: code === 0, cpu });
         });
     });
 }
 
 /** A number of the summary at the end of a file's output. */
-const counted = (output, kind) => Number(output.match(new RegExp(`^. ${kind} (\\d+)$`, 'gm'))?.at(-1).split(' ').at(-1) ?? 0);
+const count = (output, kind) => Number(output.match(new RegExp(`^. ${kind} (\\d+)$`, 'gm'))?.at(-1).split(' ').at(-1) ?? 0);
 
 const nameOf = (run) => `${run.name} on ${run.engine}`;
 
@@ -132,22 +158,27 @@ async function suite(runs, dsn, atOnce) {
     const queue = [...runs];
     const failed = [];
     const total = { tests: 0, pass: 0, skipped: 0 };
+    const began = processorTime();
+    counted = began;
     const work = async () => {
         for (let next = queue.shift(); next; next = queue.shift()) {
-            const began = Date.now();
-            const { output, ok } = await runFile(next, dsn);
-            const tests = counted(output, 'tests');
+            const at = Date.now();
+            const { output, ok, cpu } = await runFile(next, dsn);
+            next.cpu = cpu;
+            const tests = count(output, 'tests');
             const passed = ok && tests > 0; // a file that lost its tests must not pass
-            for (const kind of Object.keys(total)) total[kind] += counted(output, kind);
+            for (const kind of Object.keys(total)) total[kind] += count(output, kind);
             if (!passed) {
                 failed.push(next);
                 console.log(output);
             }
-            console.log(`${passed ? 'ok    ' : 'FAILED'} ${nameOf(next)}: ${tests} tests, ${((Date.now() - began) / 1000).toFixed(1)} s`);
+            console.log(`${passed ? 'ok    ' : 'FAILED'} ${nameOf(next)}: ${tests} tests, ${((Date.now() - at) / 1000).toFixed(1)} s, ${cpu.toFixed(1)} s of processor`);
         }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
-    for (const [kind, count] of Object.entries(total)) console.log(`# ${kind} ${count}`);
+    for (const [kind, sum] of Object.entries(total)) console.log(`# ${kind} ${sum}`);
+    console.log(`# processor ${(processorTime() - began).toFixed(0)} s`);
+    if (dsn) console.log(`# processor of PostgreSQL ${processorTime(Number.parseInt(readFileSync(join(scratch, 'pg/data/postmaster.pid'), 'utf8'), 10)).toFixed(0)} s`);
     return failed;
 }
 
@@ -166,6 +197,17 @@ async function gaps() {
     ];
 }
 
+/** By the server's log, writes what each file reached on PostgreSQL, and gives the statements that none executed: one line each. */
+async function unreached() {
+    const byName = await reached(join(scratch, 'pg/log'));
+    const costs = runs.filter((run) => run.engine === 'postgresql').map(({ name, cpu }) => [name, { cpu, reached: [...byName.get(name) ?? []].sort() }]);
+    if (options.reached) writeFileSync(options.reached, JSON.stringify(Object.fromEntries(costs), undefined, 1));
+    if (!whole || !options.cover) return [];
+    const met = new Set([...byName.values()].flatMap((some) => [...some]));
+    const excepted = cover().excepted;
+    return statements().filter((name) => !met.has(name) && !excepted.has(name)).map((name) => `no file executed ${name} on PostgreSQL: run make e2e-cover`);
+}
+
 const runs = plan();
 const withPostgresql = runs.some((one) => one.engine === 'postgresql');
 let failed = ['the start'];
@@ -173,7 +215,7 @@ try {
     const dsn = withPostgresql ? cluster('start') : undefined;
     console.log(`end to end: ${runs.length} runs of ${files.length} files, ${AT_ONCE} at once`);
     let failures = await suite(runs, dsn, AT_ONCE);
-    if (again && failures.length > 0) {
+    if (options.again && failures.length > 0) {
         const first = failures;
         failures = await suite(first, dsn, 1);
         for (const run of first) if (!failures.includes(run)) console.log(`unstable: ${nameOf(run)} failed, then passed`);
@@ -181,6 +223,7 @@ try {
     failed = failures.map(nameOf);
     // Files of one engine are left out of a run on the other, so their operations and codes are missing there.
     if (whole && engine !== 'postgresql') failed.push(...await gaps());
+    if (logs && withPostgresql) failed.push(...await unreached());
 } finally {
     if (withPostgresql) cluster('stop');
     rmSync(scratch, { recursive: true, force: true });

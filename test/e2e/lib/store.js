@@ -12,11 +12,11 @@ function run(command, args, input) {
     return done.stdout;
 }
 
-/** A fresh database on the cluster that run.js started; its libpq connection string. */
+/** A fresh database on the cluster that run.js started; its libpq connection string. The name has the file's, for lib/cover.js. */
 export function createDatabase() {
     const cluster = process.env.PORTERO_E2E_DSN;
     if (!cluster) throw new Error('PORTERO_E2E_DSN is not set: run the suite with run.js --engine postgresql');
-    const name = `e2e_${randomBytes(8).toString('hex')}`;
+    const name = `e2e_${process.env.PORTERO_E2E_NAME.replaceAll('-', '_')}_${randomBytes(8).toString('hex')}`;
     run('psql', ['-X', '-q', '-d', cluster, '-c', `CREATE DATABASE ${name}`]);
     return `${cluster} dbname=${name}`;
 }
