@@ -3,13 +3,14 @@
 #include "admin/routes.h"
 #include "api/service.h"
 #include "base/clock.h"
+#include "base/loaded.h"
 #include "base/metric.h"
 #include "store/backup.h"
 
 struct status_reply {
     struct val ready, reasons, version, schema_version, mode, store, uptime_s, nodes, calls, store_tasks,
         store_oldest_wait_ms, jobs_due, oldest_job_s, deliveries_pending, oldest_delivery_s, operations_waiting,
-        certificate_ends_at, last_backup_at;
+        certificate_ends_at, certificate_file, certificate_sha256, last_backup_at, to_apply;
 };
 
 #define OUT(member, type, ...) FIELD(struct status_reply, member, type, __VA_ARGS__)
@@ -32,7 +33,10 @@ static const struct field reply_fields[] = {
     OUT(oldest_delivery_s, T_INT, .flags = F_REQUIRED | F_NULLABLE, .doc = "since it is due; " UNREAD),
     OUT(operations_waiting, T_INT, .flags = F_REQUIRED | F_NULLABLE, .doc = "for the operator; " UNREAD),
     OUT(certificate_ends_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE, .doc = "null: no HTTPS"),
+    OUT(certificate_file, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "null: no HTTPS"),
+    OUT(certificate_sha256, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "its fingerprint; null: no HTTPS"),
     OUT(last_backup_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE, .doc = "null: none, or PostgreSQL"),
+    OUT(to_apply, T_STRINGS, .flags = F_REQUIRED, .doc = "changes of files that the service does not have yet"),
 };
 static const struct shape reply_shape = SHAPE(struct status_reply, "AdminStatus", reply_fields);
 
@@ -79,6 +83,23 @@ static void put_readiness(struct status_reply *r, const struct readiness_state *
     r->schema_version = state->silent ? v_null() : v_int(state->schema);
 }
 
+static void put_files(struct status_reply *r, const struct config *c, struct arena *a)
+{
+    struct loaded_certificate *certificate = arena_new(a, struct loaded_certificate);
+    struct val *changes = arena_array(a, struct val, 2);
+    size_t n = 0;
+    const bool served = loaded_certificate_get(certificate);
+    r->certificate_file = served ? v_str(str_z(certificate->path)) : v_null();
+    r->certificate_sha256 = served ? v_str(str_z(certificate->fingerprint)) : v_null();
+    if (!loaded_configuration_is_current())
+        changes[n++] = v_str(arena_printf(
+            a, "%s, or a secret that it names, has changed since the service read it: restart to apply", c->file));
+    if (served && !certificate->current)
+        changes[n++] =
+            v_str(arena_printf(a, "%s has changed since the service read it: reload to apply", certificate->path));
+    r->to_apply = v_list(changes, n);
+}
+
 static enum err show_status(struct request *q, struct reply *p)
 {
     const struct readiness_state state = readiness_wait(service_readiness(q->service));
@@ -88,6 +109,7 @@ static enum err show_status(struct request *q, struct reply *p)
         body->operations_waiting = v_null();
     put_readiness(body, &state, q->tx.arena);
     put_process(body, q);
+    put_files(body, q->tx.config, q->tx.arena);
     if (!state.silent && !work_read(&q->work, status_body, &counts))
         put_counts(body, &counts);
     return reply_ok(p, 200, &reply_shape, body);

@@ -69,6 +69,7 @@ static bool load_file(struct config *c, const char *path, struct buf *faults)
             fclose(file);
         return false;
     }
+    c->file = name;
     bool whole = config_file_read(file, name, c, faults);
     fclose(file);
     return whole;

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/buf.h"
-
 #define FILE_MAX   (1U << 20)
 #define DEPTH_MAX  16 /* sections nest two deep */
 #define DELIMITERS " \t\r\n#\"'={}()+,"
@@ -167,6 +165,16 @@ char *config_text_blanked(struct arena *a, struct str text)
     char *copy = (char *)arena_str(a, text).p;
     (void)blank_comments(copy);
     return copy;
+}
+
+void config_text_words(const char *text, struct buf *out)
+{
+    struct scan s = {.line = 1};
+    for (char *p = skip_blanks(&s, (char *)(uintptr_t)text); *p;) {
+        const size_t n = scan_token(&s, p);
+        buf_printf(out, "%.*s\n", (int)n, p);
+        p = skip_blanks(&s, p + n);
+    }
 }
 
 static struct str unquoted(const char *p, size_t n)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 
 struct config_text {
     char *p;           /* NUL-terminated; comments are blanks, line ends are kept */
@@ -15,6 +16,9 @@ bool config_text_read(FILE *file, struct arena *a, struct config_text *ret, cons
 
 /* A copy of the text in the arena with blanks in place of its comments: every position stays. */
 char *config_text_blanked(struct arena *a, struct str text);
+
+/* Appends the words of a text without comments, one a line: equal for texts that say the same. */
+void config_text_words(const char *text, struct buf *out);
 
 /* `name = value`, `name { … }` or `name title { … }`. */
 struct config_entry {

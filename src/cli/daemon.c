@@ -11,6 +11,7 @@
 #include "api/routes.h"
 #include "api/service.h"
 #include "base/crypto.h"
+#include "base/loaded.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/control.h"
@@ -446,6 +447,8 @@ void daemon_reload(struct daemon *d)
     else
         log_info("reload certificates=%s", http_server_https(d->http) ? "new" : "none");
     free(reason);
+    if (!loaded_configuration_is_current())
+        log_warn("reload configuration=kept advice=\"it has changed: restart to apply\"");
     if (d->sip)
         sip_reload(d->sip);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/loaded.h"
 #include "base/log.h"
 #include "cli/activation.h"
 #include "cli/checks.h"
@@ -130,6 +131,7 @@ static int serve_run(const struct command *self, const void *given, struct argum
         e = activation_take(config, &why);
     }
     if (!e) {
+        loaded_configuration(config);
         set_log_level(config);
         set_log_format(config);
         process_prepare(config->production);

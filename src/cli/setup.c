@@ -7,14 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/control.h"
 #include "cli/setup_check.h"
 
-#define RUNNING_MS 1900
-#define SYSTEMD    "/run/systemd/system" /* exists where systemd is the service manager: sd_booted(3) */
+#define ANSWER_WAIT_MS 5000
+#define SYSTEMD        "/run/systemd/system" /* exists where systemd is the service manager: sd_booted(3) */
 
 struct setup_options {
     const char *config, *answers, *data, *user;
@@ -62,27 +63,51 @@ static void report(enum setup_result r, const char *what, const char *text)
     fflush(stdout);
 }
 
-static int check_world(const struct config *c, const char *path, const char *user)
-{
-    return setup_check(c, path, user, report) == SETUP_FAILED ? EXIT_FAILED : EXIT_DONE;
-}
+/* ---- the running service ---- */
 
-/* ---- the next steps ---- */
+enum running { RUNNING_NOT, RUNNING_OUTDATED, RUNNING_CURRENT };
 
-/* Whether a service answers at the socket of the data directory. */
-static bool is_running(const char *data_dir)
+/* The state of the service that answers at the socket of the data directory; NULL: none does. */
+static json_t *ask_service(const char *data_dir)
 {
     char socket[4096], *why = NULL;
     int status = 0;
     struct buf body = BUF(65536);
+    json_t *state = NULL;
     snprintf(socket, sizeof socket, "%s/%s", data_dir, CONTROL_SOCKET);
     const struct control_request q = {
-        .socket = socket, .method = "GET", .path = "/admin/health", .wait_ms = RUNNING_MS};
-    const bool running = !control_send(&q, &status, &body, &why);
+        .socket = socket, .method = "GET", .path = "/admin/status", .wait_ms = ANSWER_WAIT_MS};
+    if (!control_send(&q, &status, &body, &why) && json_read(buf_view(&body), &state))
+        state = json_object();
     free(why);
     buf_done(&body);
+    return state;
+}
+
+/* Tells what the running service does not have of its files yet. */
+static enum running check_running(const char *data_dir)
+{
+    json_t *state = ask_service(data_dir), *change;
+    const json_t *changes = json_object_get(state, "to_apply");
+    const bool current = json_is_array(changes) && json_array_size(changes) == 0;
+    size_t i;
+    json_array_foreach (changes, i, change)
+        report(SETUP_WARNING, "service", json_string_value(change));
+    if (current)
+        report(SETUP_OK, "service", "runs with the configuration and the certificate as they are now");
+    const enum running running = !state ? RUNNING_NOT : current ? RUNNING_CURRENT : RUNNING_OUTDATED;
+    json_decref(state);
     return running;
 }
+
+static int check_world(const struct config *c, const char *path, const char *user, enum running *ret_running)
+{
+    const enum setup_result worst = setup_check(c, path, user, report);
+    *ret_running = check_running(c->top_data_dir);
+    return worst == SETUP_FAILED ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* ---- the next steps ---- */
 
 static const char *as_user(struct setup *s)
 {
@@ -93,13 +118,13 @@ static const char *as_user(struct setup *s)
 }
 
 /* The commands to type, each complete. */
-static void print_commands(struct setup *s, const char *config, bool managed, bool running)
+static void print_commands(struct setup *s, const char *config, bool managed, enum running running)
 {
     if (strcmp(s->answers[Q_STORE], SETUP_SQLITE) != 0 && setup_is_changed(s, Q_STORE))
         printf("    %sportero migrate%s\n", as_user(s), config);
-    if (managed)
+    if (managed && running != RUNNING_CURRENT)
         printf("    systemctl %s portero\n", running ? "restart" : "enable --now");
-    else
+    else if (running != RUNNING_CURRENT)
         printf("    %sportero serve%s\n", as_user(s), config);
     printf("    portero health%s\n", config);
     for (struct str rest = str_z(s->fresh && !*s->answers[Q_NUMBERS] ? "NUMBER" : s->answers[Q_NUMBERS]), one;
@@ -133,7 +158,7 @@ static void print_door(struct setup *s, const char *config)
 }
 
 /* systemd has the service of the packaged configuration only. */
-static void print_next(struct setup *s, int checked, bool running)
+static void print_next(struct setup *s, int checked, enum running running)
 {
     const bool packaged = strcmp(s->path, CONFIG_DEFAULT_PATH) == 0, managed = packaged && access(SYSTEMD, F_OK) == 0;
     const char *config = packaged ? "" : arena_printf(&s->arena, " --config %s", s->path).p;
@@ -141,8 +166,9 @@ static void print_next(struct setup *s, int checked, bool running)
         printf("\nRepair what failed, in %s or around it, then repeat the checks:\n    portero setup --check%s\n",
                s->path, config);
     printf("\n%s, %s:\n", checked == EXIT_DONE ? "Next" : "Then",
-           !running  ? "start the service and give it the numbers"
-           : managed ? "restart the service, so that it reads the configuration"
+           running == RUNNING_NOT       ? "start the service and give it the numbers"
+           : running == RUNNING_CURRENT ? "see whether the service, which has this configuration, is ready"
+           : managed                    ? "restart the service, so that it reads the configuration"
                      : "end the running service, and start it again, so that it reads the configuration");
     print_commands(s, config, managed, running);
     print_door(s, config);
@@ -159,10 +185,10 @@ static int set_up(struct setup *s, const struct setup_options *o)
     if (!c)
         return EXIT_USAGE;
     fflush(stdout);
-    const bool running =
-        is_running(c->top_data_dir) ||
-        (s->present && strcmp(s->present->top_data_dir, c->top_data_dir) != 0 && is_running(s->present->top_data_dir));
-    const int checked = check_world(c, s->path, s->user);
+    enum running running;
+    const int checked = check_world(c, s->path, s->user, &running);
+    if (running == RUNNING_NOT && s->present && strcmp(s->present->top_data_dir, c->top_data_dir) != 0)
+        running = check_running(s->present->top_data_dir);
     config_free(c);
     print_next(s, checked, running);
     return checked;
@@ -179,7 +205,8 @@ static int check_again(const struct setup_options *o, const char *path)
     if (checks_load(path, NULL, 0, &c, &why)) {
         complain_lines(why);
     } else {
-        result = check_world(c, path, user);
+        enum running unused;
+        result = check_world(c, path, user, &unused);
         config_free(c);
     }
     free(why);

@@ -1,4 +1,4 @@
-/* What the answers make of a configuration: single keys of its text change, everything else stays. */
+/* Makes the text of a configuration from the answers: single keys of its text change, everything else stays. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

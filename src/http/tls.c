@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/loaded.h"
 #include "base/mem.h"
 #include "base/metric.h"
 #include "http/tls_tickets.h"
@@ -127,6 +128,18 @@ static void note_expiry(const SSL_CTX *ctx)
         metric_set(metrics.certificate_end, (int64_t)timegm(&end) * US_PER_S);
 }
 
+/* As `openssl x509 -fingerprint -sha256` writes it. */
+static void note_certificate(const struct http_tls *t, const SSL_CTX *ctx)
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    char text[LOADED_FINGERPRINT_MAX] = "";
+    unsigned n = 0;
+    if (X509_digest(SSL_CTX_get0_certificate(ctx), EVP_sha256(), digest, &n) == 1)
+        for (unsigned i = 0; i < n; i++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%02X", i ? ":" : "", digest[i]);
+    loaded_certificate(t->certificate, text);
+}
+
 static enum err load_context(const struct http_tls *t, SSL_CTX **ret, char **ret_why)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
@@ -139,6 +152,7 @@ static enum err load_context(const struct http_tls *t, SSL_CTX **ret, char **ret
     if (!load_key(ctx, t->key, &encrypted))
         goto fail;
     note_expiry(ctx);
+    note_certificate(t, ctx);
     *ret = ctx;
     return ERR_NONE;
 fail:;

@@ -2,9 +2,10 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { hostname, networkInterfaces, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { admin } from './lib/buildings.js';
@@ -98,6 +99,9 @@ describe('portero setup', () => {
             assert.match(told, /^warning +certificate: is self-signed/m);
             assert.match(told, /^written .*tls\.pem/m);
         }
+        const { subjectAltName } = new X509Certificate(readFileSync(join(directory, 'named', 'tls.pem')));
+        const machine = Object.values(networkInterfaces()).flat().filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => `IP Address:${address}`);
+        for (const name of ['DNS:door.invalid', 'DNS:localhost', `DNS:${hostname()}`, ...machine]) assert.ok(subjectAltName.split(', ').includes(name), `${name}: ${subjectAltName}`);
         const told = await certified(`https://[::1]:${ports.https}`, '--force'); // each certificate has the loopback addresses
         assert.match(told, /^warning +name: ::1 is ::1 here: no other machine reaches this one by that/m);
         assert.doesNotMatch(told, /^written .*tls\.pem|^250 /m);
@@ -181,6 +185,25 @@ describe('portero setup', () => {
             assert.ok(await daemon.logged(/code call id=[0-9a-f]{24} result="told"/));
             assert.equal(admin(w, 'phone', 'verify', email, '--number', PHONE).status, 0);
             assert.equal(ok(await client.get('/v1/account/phone')).verified, true);
+
+            const check = () => portero(['setup', '--check', '--user', userInfo().username, '--config', path()]).stdout;
+            const status = () => JSON.parse(admin(w, 'status', '--json').stdout);
+            const { fingerprint256 } = new X509Certificate(readFileSync(join(directory, 'tls.pem')));
+            assert.deepEqual([status().to_apply, status().certificate_sha256, status().certificate_file], [[], fingerprint256, join(directory, 'tls.pem')]);
+            assert.match(check(), /^ok +service: runs with the configuration/m);
+            const loaded = readFileSync(path(), 'utf8');
+            writeFileSync(path(), `# a comment\n${loaded}`);
+            assert.deepEqual(status().to_apply, [], 'a comment changes nothing');
+            const again = await setup({ callers: '127.0.0.1, 10.0.0.9' });
+            assert.match(again.stdout, /^warning +service: .*portero\.conf, or a secret that it names, has changed .*: restart to apply$/m);
+            assert.match(again.stdout, /^Next, end the running service, and start it again/m);
+            assert.match(again.stdout, /^ +(runuser -u \S+ -- )?portero serve --config /m);
+            daemon.process.kill('SIGHUP');
+            assert.ok(await daemon.logged(/reload configuration=kept advice="it has changed: restart to apply"/));
+            assert.match(check(), /^warning +service: .*restart to apply$/m);
+            writeFileSync(path(), loaded);
+            assert.match((await setup({})).stdout, /^kept .*portero\.conf$/m);
+            assert.deepEqual(status().to_apply, []);
         } finally {
             w.client.close();
             await daemon.stop();

@@ -68,7 +68,6 @@ static void a_key_or_section_is_removed_with_its_line(void **state)
     removes("listen { http = 2 }\n", pbx, "listen { http = 2 }\n");
 }
 
-/* What is quoted is read as it was, whatever it contains. */
 static void quoted_text_is_read_unchanged(void **state)
 {
     static const char *const texts[] = {"a\"b", "a\\b",  "a\\\"$",           "${HOME}", "$x",
