@@ -194,7 +194,7 @@ static void revoke_earlier(const char *profile)
     struct profile p;
     char *why = NULL;
     if (!profile_load(profile, &p, &why)) {
-        struct remote r = {.url = p.url, .key = p.key, .ca_file = p.ca_file};
+        struct remote r = {.url = p.url, .key = p.key, .ca_file = p.ca_file, .pin = p.pin};
         const struct remote_call call = {.method = "DELETE", .path = "/v1/auth/key", .repeatable = true};
         struct remote_answer answer;
         struct arena a;
@@ -211,7 +211,8 @@ static int keep_login(struct login *l, const json_t *made)
 {
     char *why = NULL;
     char *key = mem_strdup(member_text(made, "api_key"));
-    const struct profile p = {.url = l->remote.url, .key = key, .email = (char *)(uintptr_t)l->email.p};
+    const struct profile p = {
+        .url = l->remote.url, .key = key, .email = (char *)(uintptr_t)l->email.p, .pin = l->remote.pin};
     revoke_earlier(l->given->profile);
     const enum err e = profile_save(l->given->profile, &p, l->certificate, &why);
     if (e)
@@ -237,7 +238,8 @@ static int choose_email(struct login *l, const struct profile *earlier)
 static int login(struct login *l, const struct profile *earlier)
 {
     json_t *made = NULL;
-    int status = remote_trust(&l->remote, l->given->ca_file, earlier->ca_file, &l->arena, &l->certificate);
+    int status =
+        remote_trust(&l->remote, l->given->ca_file, earlier->ca_file, earlier->pin, &l->arena, &l->certificate);
     if (!status)
         status = choose_email(l, earlier);
     if (!status)
@@ -329,7 +331,7 @@ struct logout_options {
 /* Whether the key is revoked now, or was before. */
 static int revoke_key(const struct profile *p)
 {
-    const struct remote r = {.url = p->url, .key = p->key, .ca_file = p->ca_file};
+    const struct remote r = {.url = p->url, .key = p->key, .ca_file = p->ca_file, .pin = p->pin};
     const struct remote_call call = {.method = "DELETE", .path = "/v1/auth/key", .repeatable = true};
     struct remote_answer answer;
     struct arena a;

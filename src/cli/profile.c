@@ -80,6 +80,7 @@ static enum err parse_profile(const char *name, const char *path, struct str tex
     p.url = profile_member(object, "url");
     p.key = profile_member(object, "key");
     p.email = profile_member(object, "email");
+    p.pin = profile_member(object, "pin");
     if (ca_file && access(ca_file, F_OK) == 0)
         p.ca_file = mem_strdup(ca_file);
     if (!ca_file)
@@ -166,6 +167,10 @@ enum err profile_save(const char *name, const struct profile *p, struct str cert
     json_put_str(&text, str_z(p->email ? p->email : ""));
     buf_lit(&text, ",\"key\":");
     json_put_str(&text, str_z(p->key));
+    if (p->pin) {
+        buf_lit(&text, ",\"pin\":");
+        json_put_str(&text, str_z(p->pin));
+    }
     buf_lit(&text, "}\n");
     enum err e = certificate.p ? replace_file(name, "pem", certificate, ret_why) : remove_file(name, "pem", ret_why);
     if (!e)
@@ -191,5 +196,6 @@ void profile_done(struct profile *p)
     free(p->key);
     free(p->email);
     free(p->ca_file);
+    free(p->pin);
     *p = (struct profile){0};
 }

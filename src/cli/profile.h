@@ -9,6 +9,7 @@ struct profile {
     char *key;     /* secret */
     char *email;   /* whose account it is */
     char *ca_file; /* path of a certificate to trust besides the system's; NULL: none */
+    char *pin;     /* the only public key that is accepted (remote.h); NULL: none */
 };
 
 /* Whether it is a name for a profile: 1 to 32 letters, digits, '-' and '_'. */

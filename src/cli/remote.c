@@ -64,6 +64,8 @@ static void choose_remote(const struct profile *p, const char *ca_file, struct r
         r->key = mem_strdup(key ? key : p->key);
     if (ca_file || (is_its && p->ca_file))
         r->ca_file = mem_strdup(ca_file ? ca_file : p->ca_file);
+    if (!ca_file && is_its && p->pin)
+        r->pin = mem_strdup(p->pin);
 }
 
 int remote_open(const char *profile, const char *ca_file, struct remote *ret)
@@ -90,6 +92,7 @@ void remote_done(struct remote *r)
     free(r->url);
     free(r->key);
     free(r->ca_file);
+    free(r->pin);
     *r = (struct remote){0};
 }
 
@@ -164,6 +167,10 @@ void remote_prepare(const struct remote *r, CURL *curl)
     } else if (r->ca_file) {
         curl_easy_setopt(curl, CURLOPT_CAINFO, r->ca_file);
     }
+    if (r->pin) {
+        curl_easy_setopt(curl, CURLOPT_PINNEDPUBLICKEY, r->pin);
+        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L); /* the key is the service's, so the name says nothing */
+    }
 }
 
 static void set_call(CURL *curl, const struct remote *r, const struct remote_call *call, struct exchange *x)
@@ -228,6 +235,8 @@ static CURLcode remote_perform(CURL *curl, const struct remote *r, const struct 
 
 const char *remote_failure(CURLcode e, const struct remote *r)
 {
+    if (e == CURLE_SSL_PINNEDPUBKEYNOTMATCH)
+        return "its certificate is not the one that is trusted; log in again";
     if (e == CURLE_PEER_FAILED_VERIFICATION)
         return r->ca_file || r->certificate.p
                    ? "its certificate is not valid for this address, or is not signed by the one that is trusted"

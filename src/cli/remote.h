@@ -1,5 +1,6 @@
 /* Requests of a resident's or agent's commands to a service at any address, over HTTPS with libcurl. No redirects: a
- * key goes to the address that it belongs to and nowhere else. Certificates are always verified. */
+ * key goes to the address that it belongs to and nowhere else. Certificates are always verified. The name in one that a
+ * person has accepted by its fingerprint is not: the key is. */
 #pragma once
 #include <curl/curl.h>
 
@@ -24,6 +25,7 @@ struct remote {
     char *key;              /* secret; NULL: none */
     char *ca_file;          /* NULL: the system's certificates alone */
     struct str certificate; /* to trust in place of ca_file, while it is in no file yet; STR_NONE: none */
+    char *pin; /* the only public key that is accepted, "sha256//…", for whatever name; NULL: the name must fit */
 };
 
 /* Takes the address from PORTERO_URL and the key from PORTERO_KEY, or both from the profile. The profile's key is not

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/crypto.h"
 #include "base/mem.h"
 #include "cli/complain.h"
 
@@ -45,8 +46,10 @@ static CURLcode handshake_only(const struct remote *r, bool verify, struct arena
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, CONNECT_S);
     curl_easy_setopt(curl, CURLOPT_CERTINFO, 1L);
     /* Only to see the certificate: nothing is sent on this connection. */
-    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, verify ? 1L : 0L);
-    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, verify ? 2L : 0L);
+    if (!verify) {
+        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
     const CURLcode e = curl_easy_perform(curl);
     if (!e && !curl_easy_getinfo(curl, CURLINFO_CERTINFO, &chain) && chain && chain->num_of_certs > 0)
         for (const struct curl_slist *l = chain->certinfo[0]; l; l = l->next)
@@ -72,14 +75,33 @@ static bool fingerprint_of(struct str pem, struct buf *ret)
     return own;
 }
 
+/* The public key in the form of curl's option, on the heap. */
+static char *pin_of(struct str pem)
+{
+    unsigned char *key = NULL, digest[SHA256_LEN];
+    char text[BASE64_LEN(SHA256_LEN) + 1];
+    BIO *bio = BIO_new_mem_buf(pem.p, (int)pem.n);
+    X509 *certificate = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+    const int n = certificate ? i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &key) : 0;
+    if (n <= 0)
+        abort(); /* no memory: its fingerprint was shown */
+    crypto_sha256(str_n((const char *)key, (size_t)n), digest);
+    base64_standard_encode(digest, sizeof digest, text);
+    OPENSSL_free(key);
+    X509_free(certificate);
+    BIO_free(bio);
+    return mem_printf("sha256//%s", text);
+}
+
 static bool confirm(const struct remote *r, struct str fingerprint)
 {
     char answer[8] = "";
-    fprintf(stderr,
-            "The certificate of %s is signed by itself. Its SHA-256 is\n%.*s\n"
-            "Is it the service's own? Compare it there: openssl x509 -noout -fingerprint -sha256 -in var/tls.crt\n"
-            "Type yes to trust it from now on: ",
-            r->url, STR_ARG(fingerprint));
+    fprintf(
+        stderr,
+        "The certificate of %s is signed by itself. Its SHA-256 is\n%.*s\n"
+        "Is it the service's own? On the service's machine, `portero admin status` shows it as certificate_sha256.\n"
+        "Type yes to trust it from now on: ",
+        r->url, STR_ARG(fingerprint));
     fflush(stderr);
     if (fgets(answer, sizeof answer, stdin))
         return !strcmp(answer, "yes\n");
@@ -99,6 +121,7 @@ static int trust_shown(struct remote *r, struct arena *a, struct str *ret)
         complain("the certificate is not trusted; nothing was done");
     } else {
         *ret = r->certificate = shown;
+        r->pin = pin_of(shown);
         status = EXIT_DONE;
     }
     buf_done(&fingerprint);
@@ -106,18 +129,21 @@ static int trust_shown(struct remote *r, struct arena *a, struct str *ret)
 }
 
 /* Whether the service has a certificate that the file, which was trusted before, makes valid. */
-static bool is_known(struct remote *r, const char *known, struct arena *a)
+static bool is_known(struct remote *r, const char *known, const char *pin, struct arena *a)
 {
     struct str shown = STR_NONE;
     r->ca_file = mem_strdup(known);
+    r->pin = pin ? mem_strdup(pin) : NULL;
     if (!handshake_only(r, true, a, &shown))
         return true;
     free(r->ca_file);
-    r->ca_file = NULL;
+    free(r->pin);
+    r->ca_file = r->pin = NULL;
     return false;
 }
 
-int remote_trust(struct remote *r, const char *ca_file, const char *known, struct arena *a, struct str *ret)
+int remote_trust(struct remote *r, const char *ca_file, const char *known, const char *known_pin, struct arena *a,
+                 struct str *ret)
 {
     struct str shown = STR_NONE;
     if (ca_file) {
@@ -126,7 +152,7 @@ int remote_trust(struct remote *r, const char *ca_file, const char *known, struc
     }
     if (strncmp(r->url, "https://", 8) != 0)
         return EXIT_DONE;
-    if (known && is_known(r, known, a))
+    if (known && is_known(r, known, known_pin, a))
         return read_certificate_file(known, a, ret);
     const CURLcode e = handshake_only(r, true, a, &shown);
     if (!e)

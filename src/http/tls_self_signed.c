@@ -2,6 +2,10 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <openssl/bn.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -10,9 +14,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#define VALID_DAYS 3650
+#include "base/buf.h"
+
+#define VALID_DAYS    3650
+#define ADDRESSES_MAX 32
+#define NAMES_MAX     8192
 
 static bool add_extension(X509 *x, int nid, const char *value)
 {
@@ -34,18 +43,59 @@ static bool set_serial(X509 *x)
     return set;
 }
 
-static bool set_fields(X509 *x, EVP_PKEY *key, const char *host)
+static void add_name(struct buf *names, const char *host)
 {
-    char names[400];
     unsigned char address[sizeof(struct in6_addr)];
-    const bool numeric = host && (inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1);
-    const int n = snprintf(names, sizeof names, "DNS:localhost,IP:127.0.0.1,IP:::1%s%s",
-                           !host     ? ""
-                           : numeric ? ",IP:"
-                                     : ",DNS:",
-                           host ? host : "");
+    const bool numeric = inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
+    buf_printf(names, "%s%s:%s", names->n ? "," : "", numeric ? "IP" : "DNS", host);
+}
+
+/* The addresses of this machine's interfaces, but for those of one link. */
+static void add_own_addresses(struct buf *names)
+{
+    struct ifaddrs *all = NULL;
+    unsigned count = 0;
+    if (getifaddrs(&all))
+        return;
+    for (const struct ifaddrs *i = all; i && count < ADDRESSES_MAX; i = i->ifa_next) {
+        char text[NI_MAXHOST];
+        const int family = i->ifa_addr ? i->ifa_addr->sa_family : AF_UNSPEC;
+        const socklen_t n = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+        if ((family != AF_INET && family != AF_INET6) || i->ifa_flags & IFF_LOOPBACK ||
+            getnameinfo(i->ifa_addr, n, text, sizeof text, NULL, 0, NI_NUMERICHOST) || strchr(text, '%'))
+            continue; /* `%`: it has a scope */
+        add_name(names, text);
+        count++;
+    }
+    freeifaddrs(all);
+}
+
+static bool is_host_name(const char *name)
+{
+    return *name && strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-.") == strlen(name);
+}
+
+/* The text for a subject alternative name; the caller frees the buffer. */
+static struct buf names_for(const char *host)
+{
+    struct buf names = BUF(NAMES_MAX);
+    char own[HOST_NAME_MAX + 1] = "";
+    add_name(&names, "localhost");
+    add_name(&names, "127.0.0.1");
+    add_name(&names, "::1");
+    if (host)
+        add_name(&names, host);
+    if (gethostname(own, sizeof own - 1) == 0 && is_host_name(own) && (!host || strcmp(own, host) != 0))
+        add_name(&names, own);
+    add_own_addresses(&names);
+    buf_char(&names, '\0');
+    return names;
+}
+
+static bool set_fields(X509 *x, EVP_PKEY *key, const char *names)
+{
     X509_NAME *name = X509_get_subject_name(x);
-    return n > 0 && (size_t)n < sizeof names && X509_set_version(x, X509_VERSION_3) == 1 && set_serial(x) &&
+    return X509_set_version(x, X509_VERSION_3) == 1 && set_serial(x) &&
            X509_gmtime_adj(X509_getm_notBefore(x), -24L * 3600) &&
            X509_time_adj_ex(X509_getm_notAfter(x), VALID_DAYS, 0, NULL) &&
            X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"localhost", -1, -1, 0) == 1 &&
@@ -84,10 +134,12 @@ static bool write_certificate(const char *path, X509 *x)
 
 enum err tls_self_signed_for(const char *name, const char *certificate_path, const char *key_path)
 {
+    struct buf names = names_for(name);
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *x = X509_new();
-    if (!key || !x || !set_fields(x, key, name))
-        abort();              /* no memory, or no random source */
+    if (!key || !x || names.full || !set_fields(x, key, names.p))
+        abort(); /* no memory, or no random source */
+    buf_done(&names);
     unlink(certificate_path); /* never an old certificate with a new key */
     bool written = write_key(key_path, key) && write_certificate(certificate_path, x);
     X509_free(x);

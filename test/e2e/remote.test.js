@@ -257,6 +257,41 @@ describe('the command line', () => {
         }
     });
 
+    it('needs no name in a certificate whose fingerprint a person accepted, and takes no other', async () => {
+        const other = new Commands({ directory: temporaryDirectory() });
+        const who = freshEmail();
+        const [first, second] = ['first', 'second'].map((name) => selfSigned(other.directory, name)); // for localhost alone
+        const { hostname, port } = new URL(client.daemon.https);
+        const server = https.createServer(first, (request, response) => {
+            const on = https.request({ hostname, port, path: request.url, method: request.method, headers: request.headers, rejectUnauthorized: false }, (answer) => {
+                response.writeHead(answer.statusCode, answer.headers);
+                answer.pipe(response);
+            });
+            request.pipe(on);
+        });
+        await once(server.listen(0, '127.0.0.1'), 'listening');
+        try {
+            const run = other.start(['login', '--url', `https://127.0.0.1:${server.address().port}`, '--email', who]);
+            await eventually(() => run.stderr.includes('Type yes'), 'the question');
+            assert.match(run.stderr, /`portero admin status` shows it as certificate_sha256/);
+            run.type('yes\n');
+            await eventually(() => run.stderr.includes('The six digits'), 'the question for the code');
+            run.type(`${(await message(client, who)).code}\n`);
+            assert.equal((await run.ended).status, 0, run.stderr);
+            assert.equal((await other.run(['account', 'show'])).status, 0);
+            server.setSecureContext(second);
+            server.closeAllConnections();
+            const refused = await other.run(['account', 'show']);
+            assert.equal(refused.status, 4);
+            assert.match(refused.stderr, /certificate/);
+        } finally {
+            server.closeAllConnections();
+            server.close();
+            await other.close();
+            rmSync(other.directory, { recursive: true, force: true });
+        }
+    });
+
     it('keeps several logins apart, and revokes a key at logout', async () => {
         const who = freshEmail();
         assert.equal((await commands.login(client, who, ['--profile', 'second'])).status, 0);
