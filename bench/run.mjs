@@ -538,7 +538,7 @@ const end = (group) => { try { process.kill(-group, 'SIGKILL'); } catch { /* it 
 /** Runs a measurement with tiny counts in a process group of its own: its result, and its output. */
 async function smokeOne(name) {
   const began = performance.now();
-  const env = { ...process.env, PORTERO_BENCH_SMOKE: '1' };
+  const env = { ...process.env, PORTERO_BENCH_SMOKE: '1', PG_CLUSTER_FSYNC: 'off' };
   const child = spawn(process.execPath, [join(root, 'bench/run.mjs'), name], { detached: true, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => { out += chunk; });
