@@ -48,6 +48,15 @@ describe('the units', () => {
         for (const option of command.match(/--[a-z]+/g)) assert.ok(options([command.split(' ')[0]]).includes(option), option);
     });
 
+    it('need no program but the installed one and those that every Debian has', () => {
+        const commands = ['portero.service', 'portero-backup.service'].flatMap((name) => [...unit(name).matchAll(/^Exec\w+=[-+!@:]*(\S+)/gm)].map((line) => line[1]));
+        for (const command of new Set(commands.filter((path) => path !== '/usr/bin/portero'))) {
+            const [owner] = run('dpkg-query', ['-S', `*${command.replace(/^\/usr/, '')}`]).stdout.split('\n').map((line) => /^(\S+): (\/usr)?(\/bin\/\S+)$/.exec(line))
+                .filter((line) => line?.[3] === command.replace(/^\/usr/, '')).map((line) => line[1]);
+            assert.equal(run('dpkg-query', ['-W', '-f', '${Essential}', owner]).stdout, 'yes', `${command} of ${owner}`);
+        }
+    });
+
     it('load a credential for each secret and each file of TLS', () => {
         const keys = [...read('src/tbl/config.def').matchAll(/^(?:SECRET|PATH)\(([a-z]+), ([a-z_]+),/gm)].map((row) => `portero.${row[1]}.${row[2]}`);
         assert.deepEqual([...unit('portero.service').matchAll(/^LoadCredential=(.+)$/gm)].map((line) => line[1]).sort(), keys.sort());
