@@ -179,13 +179,13 @@ describe('readiness', () => {
     });
 
     it('is denied by `portero health` while the service is frozen', () => {
-        w.daemon.process.kill('SIGSTOP');
+        w.daemon.freeze();
         try {
             const done = health();
             assert.deepEqual([done.status, done.stdout], [1, '']);
             assert.match(done.stderr, /time/i);
         } finally {
-            w.daemon.process.kill('SIGCONT');
+            w.daemon.thaw();
         }
     });
 

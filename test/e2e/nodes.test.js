@@ -50,9 +50,9 @@ describe('nodes', () => {
     it('join again when others have taken them for dead', async () => {
         const other = await joined(w);
         const [, { id }] = nodes(w, 'running');
-        other.daemon.process.kill('SIGSTOP');
+        other.daemon.freeze();
         await secondsUntil(() => nodes(w, 'ended').some((node) => node.id === id), 'the end of the frozen node', LONG_MS);
-        other.daemon.process.kill('SIGCONT');
+        other.daemon.thaw();
         await secondsUntil(() => nodes(w, 'running').length === 2, 'the return', LONG_MS);
         assert.ok(await other.daemon.logged(/node lost its leases/));
         await other.close();
@@ -106,7 +106,7 @@ describe('nodes', () => {
         /** A node that is in the middle of sending an event: {other, id}. */
         async function sending() {
             const other = await joined(w, { config: REACHABLE });
-            w.daemon.process.kill('SIGSTOP'); // so that the other one sends it
+            w.daemon.freeze(); // so that the other one sends it
             hold = true;
             const before = received();
             const id = await test(other.client);
@@ -118,14 +118,14 @@ describe('nodes', () => {
             const { other, id } = await sending();
             await other.daemon.crash();
             hold = false;
-            w.daemon.process.kill('SIGCONT');
+            w.daemon.thaw();
             t.diagnostic(`sent again after ${await secondsUntil(() => row(id) === 'delivered 1', 'the delivery', LONG_MS)} s`);
             await other.close();
         });
 
         it('are sent again at once when their node stops', async (t) => {
             const { other, id } = await sending();
-            w.daemon.process.kill('SIGCONT');
+            w.daemon.thaw();
             hold = false;
             await other.close();
             t.diagnostic(`sent again after ${await secondsUntil(() => row(id) === 'delivered 1', 'the delivery', LONG_MS)} s`);
@@ -133,12 +133,12 @@ describe('nodes', () => {
 
         it('are left alone by a frozen node that returns', async () => {
             const { other, id } = await sending();
-            other.daemon.process.kill('SIGSTOP');
+            other.daemon.freeze();
             hold = false;
-            w.daemon.process.kill('SIGCONT');
+            w.daemon.thaw();
             await secondsUntil(() => row(id) === 'delivered 1', 'the delivery', LONG_MS);
             const count = received();
-            other.daemon.process.kill('SIGCONT');
+            other.daemon.thaw();
             assert.ok(await other.daemon.logged(/node lost its leases/));
             await test(other.client);
             await eventually(() => received() > count, 'the next event');

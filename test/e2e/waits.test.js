@@ -158,7 +158,7 @@ describe('a service that is frozen in a transaction', () => {
     });
     after(async () => {
         try {
-            if (there?.daemon.running()) there.daemon.process.kill('SIGCONT');
+            if (there?.daemon.running()) there.daemon.thaw();
             await there?.close();
             await here?.close();
         } finally {

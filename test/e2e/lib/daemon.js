@@ -1,7 +1,7 @@
 // A real daemon for a test file: free ports, a fresh store, a generated configuration.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync, readFileSync, existsSync, writeSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync, readFileSync, existsSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +27,15 @@ const GENEROUS = {
         auth_per_ip: 1_000_000, otp_per_ip: 1_000_000, plans_per_ip: 1_000_000, guest_per_ip: 1_000_000, oauth_per_ip: 1_000_000,
     },
 };
+
+/** The command line of a process; empty if it has ended. */
+function commandOf(pid) {
+    try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    } catch {
+        return [];
+    }
+}
 
 export function temporaryDirectory() {
     return mkdtempSync(join(tmpdir(), 'portero-e2e-'));
@@ -179,6 +188,19 @@ export class Daemon {
     /** kill -9, as a power switch. */
     crash() {
         return this.terminate('SIGKILL');
+    }
+
+    /** SIGSTOP and SIGCONT, which no wrapper can pass on. */
+    freeze() { process.kill(this.#pid(), 'SIGSTOP'); }
+    thaw() { process.kill(this.#pid(), 'SIGCONT'); }
+
+    /** Of the program, under a wrapper, too. */
+    #pid() {
+        const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
+        return pids.find((pid) => {
+            const [program, ...args] = commandOf(pid);
+            return program === this.program && args.includes(this.data);
+        }) ?? this.process.pid;
     }
 
     /** Ends the daemon gracefully, checks that it did so cleanly and told no secrets, and removes its directory. */

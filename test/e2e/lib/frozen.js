@@ -24,7 +24,7 @@ async function hold(dsn, statement) {
  *  after thaw(). `dsn` is the database of the service, which no other service may use for that building meanwhile. */
 export async function freezeInTransaction(w, dsn, person) {
     const transactions = (where) => sql({ dsn }, `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND ${where};`).trim().split('\n').filter(Boolean);
-    const thaw = () => w.daemon.process.kill('SIGCONT');
+    const thaw = () => w.daemon.thaw();
     for (;;) {
         const blocker = await hold(dsn, `SELECT 1 FROM building WHERE id = '${person.building.id}' FOR UPDATE`);
         const call = w.client.post('/sandbox/calls', { to: person.number, from: '+15550001111' });
@@ -32,7 +32,7 @@ export async function freezeInTransaction(w, dsn, person) {
             const waiting = transactions("application_name = 'portero' AND wait_event_type = 'Lock'");
             return waiting.length && waiting;
         }, 'a call that waits for the lock', 10_000).finally(async () => {
-            w.daemon.process.kill('SIGSTOP');
+            w.daemon.freeze();
             await blocker.release();
         });
         await new Promise((done) => { setTimeout(done, SEEN_MS); });
