@@ -3,7 +3,8 @@
 #include "api/gate_site.h"
 #include "http/web.h"
 
-#define REQUEST_MARK "<!-- request -->"
+#define MARK     "<!-- "
+#define MARK_END " -->"
 
 bool error_page_wanted(const struct request *q)
 {
@@ -13,9 +14,12 @@ bool error_page_wanted(const struct request *q)
     return looks && !r->peer.local && !called && http_accepts(r, "text/html");
 }
 
-/* The page for a status; its variants are those of each language, then those of the sandbox. */
-static const struct http_content *page_of(int status)
+/* The page for an error; its variants are those of each language, then those of the sandbox. */
+static const struct http_content *page_of(const struct err_info *info)
 {
+    const int status = info->status;
+    if (strcmp(info->code, "LOOPBACK_REQUIRED") == 0)
+        return web_site_loopback_html;
     if (status == 404)
         return web_site_missing_html;
     if (status == 429)
@@ -23,12 +27,26 @@ static const struct http_content *page_of(int status)
     return status >= 500 ? web_site_broken_html : web_site_refused_html;
 }
 
+/* The port that the browser has asked: digits. */
+static struct str port_of(const struct request *q)
+{
+    const struct str host = http_header(q->http, STR("Host"), NULL);
+    const char *colon = host.n ? memrchr(host.p, ':', host.n) : NULL;
+    const struct str port = colon ? str_from(host, (size_t)(colon - host.p) + 1) : STR_NONE;
+    uint64_t number;
+    return str_to_u64(port, UINT16_MAX, &number) ? port : STR("443");
+}
+
 void error_page_put(const struct request *q, const struct err_info *info, struct buf *out)
 {
     const size_t language = http_language(q->http->headers, q->http->header_count, web_languages);
     const size_t variant = language + (q->tx.config->production ? 0 : WEB_LANGUAGES);
-    const char *page = page_of(info->status)[variant].body[HTTP_CODING_NONE].p, *mark = strstr(page, REQUEST_MARK);
-    buf_put(out, page, (size_t)(mark - page));
-    buf_str(out, str_z(q->request_id));
-    buf_str(out, str_z(mark + strlen(REQUEST_MARK)));
+    const char *page = page_of(info)[variant].body[HTTP_CODING_NONE].p, *mark;
+    while ((mark = strstr(page, MARK))) {
+        const struct str name = str_z(mark + strlen(MARK));
+        buf_put(out, page, (size_t)(mark - page));
+        buf_str(out, str_starts(name, STR("port")) ? port_of(q) : str_z(q->request_id));
+        page = strstr(name.p, MARK_END) + strlen(MARK_END);
+    }
+    buf_str(out, str_z(page));
 }

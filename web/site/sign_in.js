@@ -56,6 +56,17 @@ async function send(to) {
     sentTo = to;
 }
 
+/** On a computer where the sandbox does not show its pages, the button leads to the way there. */
+async function tellWhereTheTourIs() {
+    const tour = document.getElementById('tour');
+    if (!tour || ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname)) return;
+    if ((await fetch('/sandbox/tour', { method: 'HEAD' })).status !== 403) return;
+    at('tour-hint').textContent = t('tour_away');
+    tour.textContent = t('tour_how');
+}
+
+tellWhereTheTourIs();
+
 address.addEventListener('submit', (event) => {
     event.preventDefault();
     run(at('address-note'), email, async () => {
