@@ -51,6 +51,13 @@ bool config_is_address(const char *text)
     return is_ip(host, &bits) && (bits == 128) == bracketed && port.p && str_to_u64(port, PORT_MAX, &number);
 }
 
+const char *config_localhost_port(const char *text)
+{
+    const struct str host = STR("localhost:");
+    uint64_t number;
+    return str_starts(str_z(text), host) && str_to_u64(str_z(text + host.n), PORT_MAX, &number) ? text + host.n : NULL;
+}
+
 bool config_is_ip(const char *text)
 {
     unsigned bits;

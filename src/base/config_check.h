@@ -6,6 +6,8 @@
 bool config_is_sentence(const char *text);
 /* "127.0.0.1:8443" or "[::1]:8443"; port 0 to 65535. */
 bool config_is_address(const char *text);
+/* The port of "localhost:8443", which means 127.0.0.1 and ::1, whatever /etc/hosts says; NULL for other texts. */
+const char *config_localhost_port(const char *text);
 /* "sip.example.com", "192.0.2.1:5060", "[2001:db8::1]:5061": a host name or an address, and a port or none. */
 bool config_is_server(const char *text);
 /* "192.0.2.1" or "2001:db8::1", without brackets. */

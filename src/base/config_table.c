@@ -23,6 +23,7 @@ const struct config_row config_rows[] = {
 #define ENUM(section, key, value, list, doc)    ROW(section, key, CONFIG_ENUM, value, doc, .words = (list))
 #define WORDS(section, key, value, list, doc)   ROW(section, key, CONFIG_WORDS, value, doc, .words = (list))
 #define ADDRESS(section, key, value, doc)       ROW(section, key, CONFIG_ADDRESS, value, doc)
+#define TCP(section, key, value, doc)           ROW(section, key, CONFIG_TCP, value, doc)
 #define IP(section, key, value, doc)            ROW(section, key, CONFIG_IP, value, doc)
 #define URL(section, key, value, list, doc)     ROW(section, key, CONFIG_URL, value, doc, .words = (list))
 #define INTEGER(section, key, value, a, b, doc) ROW(section, key, CONFIG_INTEGER, #value, doc, .lo = (a), .hi = (b))
@@ -145,6 +146,12 @@ static bool check_string(const struct config_row *r, const char *text, char ret_
         if (!fine)
             snprintf(ret_rule, CONFIG_RULE_MAX, "must be ADDRESS:PORT, like 127.0.0.1:8443 or [::1]:8443");
         break;
+    case CONFIG_TCP:
+        fine = config_is_address(text) || config_localhost_port(text);
+        if (!fine)
+            snprintf(ret_rule, CONFIG_RULE_MAX,
+                     "must be ADDRESS:PORT, like 127.0.0.1:8443, [::1]:8443 or localhost:8443");
+        break;
     case CONFIG_IP:
         fine = config_is_ip(text);
         if (!fine)
@@ -186,7 +193,7 @@ static bool set_string(const struct config_row *r, const char *text, struct aren
             return false;
         }
     }
-    bool unset = !*text && (r->kind == CONFIG_ADDRESS || (r->dflt && !*r->dflt));
+    bool unset = !*text && (r->kind == CONFIG_ADDRESS || r->kind == CONFIG_TCP || (r->dflt && !*r->dflt));
     if (!unset && !check_string(r, text, ret_rule))
         return false;
     struct str s = str_z(text);

@@ -15,6 +15,7 @@ enum config_kind {
     CONFIG_ENUM,
     CONFIG_WORDS,
     CONFIG_ADDRESS,
+    CONFIG_TCP,
     CONFIG_IP,
     CONFIG_URL,
     CONFIG_CURRENCY,

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/config_check.h"
 #include "base/config_table.h"
 #include "cli/control.h"
 #include "cli/datadir.h"
@@ -138,36 +139,63 @@ static size_t listeners(const struct config *c, struct listener ret[static LISTE
     return n;
 }
 
-/* The errno of binding a numeric address on this machine; 0 if it can be bound or is in use. */
-static int bind_error(const char *address, int type)
+static int bind_error(const char *host, const char *port, int type)
 {
-    char host[64];
     const struct addrinfo hints = {.ai_socktype = type, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
-    const char *port = strrchr(address, ':');
-    const bool bracketed = *address == '[';
     struct addrinfo *at;
-    if (!port)
-        return 0; /* config_set has reported it */
-    snprintf(host, sizeof host, "%.*s", (int)(port - address) - 2 * bracketed, address + bracketed);
-    if (getaddrinfo(host, port + 1, &hints, &at))
+    if (getaddrinfo(host, port, &hints, &at))
         return 0;
     int fd = socket(at->ai_family, type | SOCK_CLOEXEC, 0);
     bool bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) == 0 &&
                  bind(fd, at->ai_addr, at->ai_addrlen) == 0;
-    int error = bound || errno == EADDRINUSE ? 0 : errno;
+    int error = bound ? 0 : errno;
     if (fd >= 0)
         close(fd);
     freeaddrinfo(at);
     return error;
 }
 
+/* localhost may lack IPv6. */
+static int localhost_bind_error(const char *port, int type)
+{
+    const int error = bind_error("127.0.0.1", port, type);
+    return error ? error : bind_error("::1", port, type) == EADDRINUSE ? EADDRINUSE : 0;
+}
+
+int checks_bind_error(const char *address, int type)
+{
+    char host[64];
+    const char *port = strrchr(address, ':');
+    const bool bracketed = *address == '[';
+    if (!port)
+        return 0; /* config_set has reported it */
+    if (config_localhost_port(address))
+        return localhost_bind_error(port + 1, type);
+    snprintf(host, sizeof host, "%.*s", (int)(port - address) - 2 * bracketed, address + bracketed);
+    return bind_error(host, port + 1, type);
+}
+
 static void check_address(const struct config *c, const struct listener *l, struct buf *faults)
 {
-    int error = bind_error(l->address, SOCK_STREAM);
-    if (!error && l->udp)
-        error = bind_error(l->address, SOCK_DGRAM);
-    if (error)
+    int error = checks_bind_error(l->address, SOCK_STREAM);
+    if ((!error || error == EADDRINUSE) && l->udp)
+        error = checks_bind_error(l->address, SOCK_DGRAM);
+    if (error && error != EADDRINUSE)
         config_fault(c, faults, "%s: cannot listen on %s: %s", l->key, l->address, strerror(error));
+}
+
+/* Whether both take the same port of an address. */
+static bool is_same_address(const char *a, const char *b)
+{
+    const char *local_a = config_localhost_port(a), *local_b = config_localhost_port(b);
+    const char *port_a = strrchr(a, ':'), *port_b = strrchr(b, ':');
+    if (!port_a || !port_b || strcmp(port_a, ":0") == 0)
+        return false;
+    if (!local_a == !local_b)
+        return strcmp(a, b) == 0;
+    const char *other = local_a ? b : a;
+    return strcmp(port_a, port_b) == 0 &&
+           (str_starts(str_z(other), STR("127.0.0.1:")) || str_starts(str_z(other), STR("[::1]:")));
 }
 
 static void check_addresses(const struct config *c, struct buf *faults)
@@ -175,10 +203,9 @@ static void check_addresses(const struct config *c, struct buf *faults)
     struct listener all[LISTENERS_MAX];
     size_t n = listeners(c, all);
     for (size_t i = 0; i < n; i++) {
-        const char *port = strrchr(all[i].address, ':');
         check_address(c, &all[i], faults);
         for (size_t j = 0; j < i; j++)
-            if (strcmp(all[i].address, all[j].address) == 0 && strcmp(port, ":0") != 0)
+            if (is_same_address(all[i].address, all[j].address))
                 config_fault(c, faults, "%s is the same address as %s", all[i].key, all[j].key);
     }
 }

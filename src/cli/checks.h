@@ -10,3 +10,7 @@ enum err checks_load(const char *path, const struct config_override *overrides, 
                      char **ret_why) CHECKED;
 /* The checks after config_read, as checks_load makes them: adds a line to `faults` for each error. */
 void checks_run(const struct config *c, struct buf *faults);
+
+/* Binds an address of the configuration for a moment. Returns errno, 0 if it is free; without IPv6, localhost:PORT is
+ * 127.0.0.1 alone. `type`: SOCK_STREAM or SOCK_DGRAM. */
+int checks_bind_error(const char *address, int type);

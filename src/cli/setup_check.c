@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/checks.h"
 #include "providers/mail.h"
 #include "voice/reach.h"
 #include "voice/register.h"
@@ -158,25 +159,6 @@ static void check_public_port(struct checking *k)
              listens + 1);
 }
 
-static bool is_free(const char *address, int type)
-{
-    char host[64];
-    const char *port = strrchr(address, ':');
-    const bool bracketed = *address == '[';
-    const struct addrinfo hints = {.ai_socktype = type, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
-    struct addrinfo *at;
-    snprintf(host, sizeof host, "%.*s", (int)(port - address) - 2 * bracketed, address + bracketed);
-    if (getaddrinfo(host, port + 1, &hints, &at))
-        return false;
-    const int fd = socket(at->ai_family, type | SOCK_CLOEXEC, 0);
-    const bool bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) == 0 &&
-                       bind(fd, at->ai_addr, at->ai_addrlen) == 0;
-    if (fd >= 0)
-        close(fd);
-    freeaddrinfo(at);
-    return bound;
-}
-
 static void check_ports(struct checking *k)
 {
     const struct {
@@ -188,7 +170,8 @@ static void check_ports(struct checking *k)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (!*all[i].address)
             continue;
-        if (is_free(all[i].address, SOCK_STREAM) && (!all[i].udp || is_free(all[i].address, SOCK_DGRAM)))
+        if (!checks_bind_error(all[i].address, SOCK_STREAM) &&
+            (!all[i].udp || !checks_bind_error(all[i].address, SOCK_DGRAM)))
             tell(k, SETUP_OK, "port", "%s %s is free", all[i].key, all[i].address);
         else
             tell(k, SETUP_WARNING, "port", "%s %s is in use: if not by Portero, stop the program or choose another",

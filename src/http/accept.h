@@ -2,7 +2,7 @@
 #pragma once
 #include "http/conn.h"
 
-enum http_listen_kind { HTTP_LISTEN_TLS, HTTP_LISTEN_PLAIN, HTTP_LISTEN_CONTROL };
+enum http_listen_kind { HTTP_LISTEN_TLS, HTTP_LISTEN_PLAIN, HTTP_LISTEN_CONTROL, HTTP_LISTEN_KINDS };
 
 struct http_listener {
     struct http_conns *conns;

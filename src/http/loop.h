@@ -5,11 +5,11 @@
 #include "http/accept.h"
 #include "http/conn.h"
 
-#define HTTP_LISTENERS 3
+#define HTTP_LISTENERS (2 * HTTP_LISTEN_KINDS)
 
 struct http_loop {
     struct http_conns conns;
-    struct http_listener listeners[HTTP_LISTENERS];
+    struct http_listener listeners[HTTP_LISTENERS]; /* by kind, then those of each on the second address */
     struct event_base *base;
     pthread_t thread;
     struct mailbox mailbox;

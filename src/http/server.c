@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/config_check.h"
 #include "base/mem.h"
 #include "http/http1.h"
 #include "http/listen.h"
@@ -52,24 +53,55 @@ static enum err open_tls(struct http_server *s, const struct config *c, char **r
 
 /* ---- listeners ---- */
 
-/* Binds one socket for each loop. If the address has port 0, the first socket determines the port of the others. */
-static enum err bind_all(struct http_server *s, enum http_listen_kind kind, const char *address, char *bound,
-                         char **ret_why)
+/* Binds one socket for each loop, in this place of its listeners. If the address has port 0, the first socket
+ * determines the port of the others. */
+static enum err bind_all(struct http_server *s, enum http_listen_kind kind, unsigned place, const char *address,
+                         char *bound, char **ret_why)
 {
-    if (!address[0])
-        return ERR_NONE;
     for (unsigned i = 0; i < s->loop_count; i++) {
         int fd;
         const bool first = i == 0 || str_starts(str_z(address), STR(HTTP_INHERITED));
         enum err e = http_listen_tcp(first ? address : bound, i > 0, &fd);
         if (e)
             return err_why(ret_why, e, "%s: %s", address, e == ERR_USAGE ? "not an address and port" : strerror(errno));
-        s->loops[i].listeners[kind].fd = fd;
-        s->loops[i].listeners[kind].kind = kind;
+        s->loops[i].listeners[place].fd = fd;
+        s->loops[i].listeners[place].kind = kind;
         if (i == 0)
             http_listen_text(fd, bound);
     }
     return ERR_NONE;
+}
+
+static bool has_ipv6_loopback(void)
+{
+    int fd;
+    if (http_listen_tcp("[::1]:0", false, &fd))
+        return false;
+    close(fd);
+    return true;
+}
+
+/* The address of the configuration. localhost is not looked up: a program on this machine may find either address, or
+ * try only the first. */
+static enum err bind_configured(struct http_server *s, enum http_listen_kind kind, const char *address, char *bound,
+                                char **ret_why)
+{
+    char first[HTTP_BOUND_TEXT], second[HTTP_BOUND_TEXT];
+    const char *port = config_localhost_port(address);
+    if (!address[0])
+        return ERR_NONE;
+    if (!port)
+        return bind_all(s, kind, kind, address, bound, ret_why);
+    snprintf(first, sizeof first, "127.0.0.1:%s", port);
+    enum err e = bind_all(s, kind, kind, first, bound, ret_why);
+    if (e || !has_ipv6_loopback())
+        return e;
+    port = strrchr(bound, ':') + 1;
+    snprintf(first, sizeof first, "[::1]:%s", port);
+    e = bind_all(s, kind, HTTP_LISTEN_KINDS + kind, first, second, ret_why);
+    if (!e)
+        snprintf(bound, HTTP_BOUND_TEXT, "localhost%s", strrchr(second, ':'));
+    return e;
 }
 
 static enum err bind_control(struct http_server *s, const char *path, char **ret_why)
@@ -144,9 +176,9 @@ enum err http_server_new(const struct config *c, const char *control_path, struc
     if (!e && c->listen_https[0])
         e = open_tls(s, c, ret_why);
     if (!e)
-        e = bind_all(s, HTTP_LISTEN_TLS, c->listen_https, s->https, ret_why);
+        e = bind_configured(s, HTTP_LISTEN_TLS, c->listen_https, s->https, ret_why);
     if (!e)
-        e = bind_all(s, HTTP_LISTEN_PLAIN, c->listen_http, s->http, ret_why);
+        e = bind_configured(s, HTTP_LISTEN_PLAIN, c->listen_http, s->http, ret_why);
     if (!e)
         e = bind_control(s, control_path, ret_why);
     if (e) {

@@ -12,15 +12,16 @@
 
 struct http_server;
 
-/* Opens the listeners of config (https, http; an empty address means no listener, "fd:3" a listening
- * descriptor) and a control socket (path, mode
- * 0600; NULL means no socket), served by config's threads. c is not kept. ret_why as in config_load: an address in use,
- * a certificate that does not match its key, ... */
+/* Opens the listeners of config (https, http; an empty address means no listener, "fd:3" a listening descriptor,
+ * "localhost:8443" 127.0.0.1 and, where the machine has it, ::1) and a control socket (path, mode 0600; NULL means no
+ * socket), served by config's threads. c is not kept. ret_why as in config_load: an address in use, a certificate that
+ * does not match its key, ... */
 enum err http_server_new(const struct config *c, const char *control_path, struct http_handler handler,
                          struct http_server **ret, char **ret_why) CHECKED;
 /* Accepts connections, including those that have waited since http_server_new. ret_why: the kernel's reason. */
 enum err http_server_start(struct http_server *s, char **ret_why) CHECKED;
-const char *http_server_https(const struct http_server *s); /* "127.0.0.1:8443", NULL without one */
+const char *
+http_server_https(const struct http_server *s); /* "127.0.0.1:8443", "localhost:8443" for both; NULL: none */
 const char *http_server_http(const struct http_server *s);
 /* Reads certificate and key again; keeps the old ones if they do not load (ERR_USAGE, ret_why as above). */
 enum err http_server_reload(struct http_server *s, char **ret_why) CHECKED;

@@ -253,7 +253,7 @@ describe('serve', () => {
 
     it('refuses wrong options by name, before it makes anything', () => {
         for (const option of ['--https', '--http', '--sip']) {
-            for (const value of ['nonsense', '127.0.0.1', 'localhost:0', '127.0.0.1:70000']) {
+            for (const value of ['nonsense', '127.0.0.1', 'door.example.com:0', '127.0.0.1:70000']) {
                 assert.ok(serve('', option, value).startsWith(`portero: ${option} must be ADDRESS:PORT`));
             }
         }

@@ -47,7 +47,7 @@ static void an_empty_file_gives_the_defaults(void **state)
     assert_false(c->production);
     assert_int_equal(c->engine, ENGINE_SQLITE);
     assert_string_equal(c->top_data_dir, "var");
-    assert_string_equal(c->listen_https, "127.0.0.1:8443");
+    assert_string_equal(c->listen_https, "localhost:8443");
     assert_string_equal(c->listen_metrics, "");
     assert_int_equal(c->limits_otp_per_ip, 5);
     assert_true(c->webhooks_verify_tls);
@@ -83,7 +83,7 @@ static void the_file_sets_values(void **state)
     assert_string_equal(c->top_trusted_proxies[2], "192.0.2.1");
     assert_null(c->top_trusted_proxies[3]);
     assert_string_equal(c->listen_https, "[::1]:0");
-    assert_string_equal(c->listen_http, "127.0.0.1:8080");
+    assert_string_equal(c->listen_http, "localhost:8080");
     assert_string_equal(c->listen_sip, "0.0.0.0:5060");
     assert_int_equal(c->engine, ENGINE_POSTGRESQL);
     assert_string_equal(c->store_dsn, "host=a,b user='x y'");
@@ -239,7 +239,7 @@ static void an_invalid_value_on_the_command_line_names_its_option(void **state)
     char *why = NULL;
     write_file("portero.conf", STR("listen { http = '' }"));
     assert_int_equal(load_with("8443", NULL, &c, &why), ERR_USAGE);
-    assert_string_equal(why, "--https must be ADDRESS:PORT, like 127.0.0.1:8443 or [::1]:8443");
+    assert_string_equal(why, "--https must be ADDRESS:PORT, like 127.0.0.1:8443, [::1]:8443 or localhost:8443");
     free(why);
     assert_int_equal(load_with(NULL, "", &c, &why), ERR_USAGE);
     assert_string_equal(why, "command line: data_dir must not be empty");
@@ -276,14 +276,17 @@ static void addresses_are_checked(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "8443",     ":8443",       "localhost:8443",  "127.0.0.1",      "127.0.0.1:",    "127.0.0.1:65536",
-        "::1:8443", "[::1]",       "[::1]:",          "[127.0.0.1]:80", "127.0.0.1:80x", "[::1]x:80",
-        "1.2.3:80", "1.2.3.4.5:6", "[fe80::1%lo]:80", "127.0.0.1:-1",   "127.0.0.1: 80"};
-    static const char *const good[] = {"", "0.0.0.0:0", "127.0.0.1:65535", "[::]:8443", "[2001:db8::1]:1"};
+        "8443",         ":8443",       "localhost:",      "localhost:65536", "LOCALHOST:1",
+        "localhost.:1", "127.0.0.1",   "127.0.0.1:",      "127.0.0.1:65536", "::1:8443",
+        "[::1]",        "[::1]:",      "[127.0.0.1]:80",  "127.0.0.1:80x",   "[::1]x:80",
+        "1.2.3:80",     "1.2.3.4.5:6", "[fe80::1%lo]:80", "127.0.0.1:-1",    "127.0.0.1: 80"};
+    static const char *const good[] = {
+        "", "0.0.0.0:0", "127.0.0.1:65535", "localhost:8443", "localhost:0", "[::]:8443", "[2001:db8::1]:1"};
     for (size_t i = 0; i < COUNT(bad); i++) {
         char text[100];
         snprintf(text, sizeof text, "listen { https = '%s' }", bad[i]);
-        refuse(text, "portero.conf:1: listen.https must be ADDRESS:PORT, like 127.0.0.1:8443 or [::1]:8443");
+        refuse(text,
+               "portero.conf:1: listen.https must be ADDRESS:PORT, like 127.0.0.1:8443, [::1]:8443 or localhost:8443");
     }
     for (size_t i = 0; i < COUNT(good); i++) {
         char text[100];
@@ -538,7 +541,7 @@ static void all_errors_are_reported_at_once(void **state)
            "portero.conf:3: limits.otp_per_ip must be from 1 to 100000000\n"
            "portero.conf:4: no such option 'plans_per_iq'; did you mean limits.plans_per_ip?\n"
            "portero.conf:6: no such option 'lights'\n"
-           "portero.conf:7: listen.https must be ADDRESS:PORT, like 127.0.0.1:8443 or [::1]:8443\n"
+           "portero.conf:7: listen.https must be ADDRESS:PORT, like 127.0.0.1:8443, [::1]:8443 or localhost:8443\n"
            "portero.conf:8: mail.url must be a URL with a host and one of the schemes smtp, smtps\n"
            "environment: PORTERO_LIMITS_AUTH_PER_IP must be from 1 to 100000000\n"
            "portero.conf: store.dsn is required with store.engine postgresql");
