@@ -188,7 +188,7 @@ static void source_ended(struct event_source *s, CURLcode e)
         return;
     if (!is_passing(s->status)) {
         const struct remote_answer answer = {.status = s->status, .body = buf_view(&s->data)};
-        end_all(all, operation_print_error(&answer, false));
+        end_all(all, operation_print_error(all->remote, &answer, false));
         return;
     }
     s->ever |= s->status == 200;

@@ -13,6 +13,7 @@
 #include "cli/listen_post.h"
 #include "cli/listen_replay.h"
 #include "cli/operation.h"
+#include "cli/profile.h"
 #include "cli/remote.h"
 
 #define BUILDINGS_MAX 50
@@ -258,7 +259,7 @@ static int listen_run(const struct command *self, const void *given, struct argu
     return status;
 }
 
-static const struct listen_options defaults = {.profile = "default"};
+static const struct listen_options defaults = {.profile = PROFILE_DEFAULT};
 
 static const struct option_row rows[] = {
     OPTION_NEEDED(struct listen_options, forward_to, "forward-to", "URL", "receiver of the events"),

@@ -11,6 +11,7 @@
 #include "cli/operation_answer.h"
 #include "cli/operation_input.h"
 #include "cli/print.h"
+#include "cli/profile.h"
 
 #define PAGE       100
 #define PAGES_MAX  50   /* read at once, after a long interruption */
@@ -108,7 +109,7 @@ static int read_page(struct tail *t, int64_t limit, const char *cursor, json_t *
         complain("%s: responded %ld; trying again", t->remote.url, answer.status);
         status = EXIT_NO_ANSWER;
     } else if (!status && answer.status != 200) {
-        status = operation_print_error(&answer, false);
+        status = operation_print_error(&t->remote, &answer, false);
     } else if (!status && json_read(answer.body, ret)) {
         complain("the service responded without JSON");
         status = EXIT_FAILED;
@@ -205,7 +206,7 @@ static int tail_run(const struct command *self, const void *given, struct argume
     return status;
 }
 
-static const struct tail_options defaults = {.profile = "default", .count = 10};
+static const struct tail_options defaults = {.profile = PROFILE_DEFAULT, .count = 10};
 
 static const struct option_row rows[] = {
     OPTION_NUMBER(struct tail_options, count, "count", "N", 1, PAGE, "entries to begin with [10]"),

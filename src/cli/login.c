@@ -1,4 +1,5 @@
 /* portero login and portero logout: keep a key of a service, and give it back. */
+#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,14 +8,12 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/login_scopes.h"
 #include "cli/operation_answer.h"
 #include "cli/profile.h"
 #include "cli/remote.h"
 #include "cli/remote_certificate.h"
-#include "domain/principal.h"
 
-#define DEFAULT_SCOPES   "account:read,access:read,access:write,logs:read"
-#define SCOPES_MAX_LEN   512
 #define LINE_MAX_LEN     512
 #define KEY_NAME_MAX_LEN 64
 
@@ -58,7 +57,7 @@ static int exchange(struct login *l, const char *method, const char *path, json_
     const struct remote_call call = {.method = method, .path = path, .body = text ? str_z(text) : STR_NONE};
     int status = remote_send(&l->remote, &call, &l->arena, &answer);
     if (!status && (answer.status < 200 || answer.status > 299))
-        status = operation_print_error(&answer, false);
+        status = operation_print_error(&l->remote, &answer, false);
     else if (!status && json_read(answer.body, ret)) {
         complain("the service responded without JSON");
         status = EXIT_FAILED;
@@ -117,50 +116,23 @@ static json_t *scope_words(const char *text)
     return words;
 }
 
-/* Scopes that a key for programs can have. */
-static const struct {
-    const char *text;
-    enum scope_issue issued;
-} scopes[] = {
-#define S(symbol, text, issued) {text, SCOPE_ISSUED_##issued},
-#include "tbl/scopes.def"
-#undef S
-};
-
-static bool is_scope(struct str word)
-{
-    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
-        if (scopes[i].issued == SCOPE_ISSUED_ALWAYS && str_eq(word, str_z(scopes[i].text)))
-            return true;
-    return false;
-}
-
-static struct str all_scopes(struct arena *a)
-{
-    struct buf list = BUF(SCOPES_MAX_LEN);
-    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
-        if (scopes[i].issued == SCOPE_ISSUED_ALWAYS)
-            buf_printf(&list, "%s%s", list.n ? ", " : "", scopes[i].text);
-    const struct str text = arena_str(a, buf_view(&list));
-    buf_done(&list);
-    return text;
-}
-
 /* The scopes are chosen before a code is sent, so that a wrong one costs none. */
-static int choose_scopes(struct login *l)
+static int choose_scopes(struct login *l, const struct profile *earlier)
 {
     struct str rest, word;
-    const struct str all = all_scopes(&l->arena);
+    const struct str all = login_all_scopes(&l->arena);
+    const bool typed = !l->given->scopes && isatty(STDIN_FILENO);
+    const char *usual = earlier->scopes ? earlier->scopes : typed ? LOGIN_SCOPES_TYPED : LOGIN_SCOPES;
     l->scopes = l->given->scopes ? str_z(l->given->scopes) : STR_NONE;
-    if (!l->scopes.p && isatty(STDIN_FILENO)) {
+    if (typed) {
         fprintf(stderr, "Scopes of the key: %s\n", all.p);
-        l->scopes = login_ask(&l->arena, "Separated by commas [" DEFAULT_SCOPES "]: ");
+        l->scopes = login_ask(&l->arena, arena_printf(&l->arena, "Separated by commas [%s]: ", usual).p);
     }
     if (!l->scopes.n && !l->given->scopes)
-        l->scopes = STR(DEFAULT_SCOPES);
+        l->scopes = str_z(usual);
     for (rest = l->scopes; rest.p;) {
         word = str_trim(str_cut(rest, ',', &rest));
-        if (!is_scope(word)) {
+        if (!login_is_scope(word)) {
             complain("login: \"%.*s\" is not a scope of a key: %s", STR_ARG(word), all.p);
             return EXIT_USAGE;
         }
@@ -207,12 +179,25 @@ static void revoke_earlier(const char *profile)
     free(why);
 }
 
+static char *without_blanks(struct arena *a, struct str scopes)
+{
+    char *text = arena_alloc(a, scopes.n + 1), *end = text;
+    for (size_t i = 0; i < scopes.n; i++)
+        if (!g_ascii_isspace(scopes.p[i]))
+            *end++ = scopes.p[i];
+    *end = '\0';
+    return text;
+}
+
 static int keep_login(struct login *l, const json_t *made)
 {
     char *why = NULL;
     char *key = mem_strdup(member_text(made, "api_key"));
-    const struct profile p = {
-        .url = l->remote.url, .key = key, .email = (char *)(uintptr_t)l->email.p, .pin = l->remote.pin};
+    const struct profile p = {.url = l->remote.url,
+                              .key = key,
+                              .email = (char *)(uintptr_t)l->email.p,
+                              .scopes = without_blanks(&l->arena, l->scopes),
+                              .pin = l->remote.pin};
     revoke_earlier(l->given->profile);
     const enum err e = profile_save(l->given->profile, &p, l->certificate, &why);
     if (e)
@@ -243,7 +228,7 @@ static int login(struct login *l, const struct profile *earlier)
     if (!status)
         status = choose_email(l, earlier);
     if (!status)
-        status = choose_scopes(l);
+        status = choose_scopes(l, earlier);
     if (!status)
         status = login_sign_in(l);
     if (!status)
@@ -300,14 +285,16 @@ static int login_run(const struct command *self, const void *given, struct argum
     return status;
 }
 
-static const struct login_options login_defaults = {.profile = "default", .days = 30};
+static const struct login_options login_defaults = {.profile = PROFILE_DEFAULT, .days = 30};
 
 static const struct option_row login_rows[] = {
     OPTION_TEXT(struct login_options, url, "url", "URL",
                 "address of the service [that of the login, or " REMOTE_DEFAULT_URL "]"),
     OPTION_TEXT(struct login_options, email, "email", "ADDRESS",
                 "e-mail address of the account [that of the login, or asked for]"),
-    OPTION_TEXT(struct login_options, scopes, "scopes", "A,B", "scopes of the key [" DEFAULT_SCOPES "]"),
+    OPTION_TEXT(struct login_options, scopes, "scopes", "A,B",
+                "scopes of the key [those of the login, or " LOGIN_SCOPES
+                "; at a terminal also setup:write, and asked for]"),
     OPTION_NUMBER(struct login_options, days, "days", "N", 1, 90, "days until the key expires [30]"),
     OPTION_TEXT(struct login_options, profile, "profile", "NAME", "name of this login, to have several [default]"),
     OPTION_TEXT(struct login_options, ca_file, "ca-file", "FILE", "certificate to trust besides the system's"),
@@ -338,7 +325,7 @@ static int revoke_key(const struct profile *p)
     arena_init(&a, NULL, 0);
     int status = curl_global_init(CURL_GLOBAL_DEFAULT) ? EXIT_FAILED : remote_send(&r, &call, &a, &answer);
     if (!status && answer.status != 200 && answer.status != 401)
-        status = operation_print_error(&answer, false);
+        status = operation_print_error(&r, &answer, false);
     arena_done(&a);
     return status;
 }
@@ -371,7 +358,7 @@ static int logout_run(const struct command *self, const void *given, struct argu
     return status;
 }
 
-static const struct logout_options logout_defaults = {.profile = "default"};
+static const struct logout_options logout_defaults = {.profile = PROFILE_DEFAULT};
 
 static const struct option_row logout_rows[] = {
     OPTION_TEXT(struct logout_options, profile, "profile", "NAME", "login to end [default]"),

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/complain.h"
 #include "cli/mcp_passage.h"
+#include "cli/profile.h"
 #include "http/request.h"
 
 #define CHUNK         65536
@@ -203,7 +204,7 @@ static int mcp_run(const struct command *self, const void *given, struct argumen
     return status;
 }
 
-static const struct mcp_options defaults = {.profile = "default"};
+static const struct mcp_options defaults = {.profile = PROFILE_DEFAULT};
 
 const struct command command_mcp = {
     .name = "mcp",

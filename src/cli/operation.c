@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/log_tail.h"
 #include "cli/operation_name.h"
+#include "cli/profile.h"
 
 #define OPERATIONS_MAX 200
 #define NOUNS_MAX      60
@@ -237,7 +238,7 @@ bool operation_is_paged(const struct operation *o)
 
 static struct operation *make_operation(const struct route *route)
 {
-    static const struct operation_options defaults = {.profile = "default"};
+    static const struct operation_options defaults = {.profile = PROFILE_DEFAULT};
     struct operation *o = mem_new(struct operation);
     struct builder b = {.o = o, .rows = mem_array(struct option_row, OPERATION_FLAGS_MAX + EXTRA_ROWS)};
     char name[OPERATION_NAME_MAX];

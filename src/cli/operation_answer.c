@@ -6,7 +6,12 @@
 #include <unistd.h>
 
 #include "cli/complain.h"
+#include "cli/login_scopes.h"
 #include "cli/print.h"
+#include "cli/profile.h"
+#include "cli/request_words.h"
+
+#define NEXT_MAX 2048
 
 /* Members that people do not need in a list. `--json` prints them. */
 static const char *const hidden[] = {"building_id",           "request_id", "updated_at", "version",
@@ -19,29 +24,53 @@ static const char *text_in(const json_t *object, const char *name)
     return json_string_value(json_object_get(object, name));
 }
 
-/* The service does not know how its key came here. */
-static const char *next_step(const char *code, const char *told)
+/* The scope that the message says the key lacks, if a key for programs can have it. */
+static struct str lacking_scope(const char *message)
 {
-    const char *key = getenv(REMOTE_KEY_VARIABLE);
-    if (!code || strcmp(code, "INVALID_KEY") != 0)
-        return told;
-    return key && *key ? "Set " REMOTE_KEY_VARIABLE " to a key that is valid." : "Log in again: `portero login`.";
+    const struct str said = STR("The key lacks the scope ");
+    struct str rest, scope = STR_NONE;
+    if (message && str_starts(str_z(message), said))
+        scope = str_cut(str_from(str_z(message), said.n), '.', &rest);
+    return login_is_scope(scope) ? scope : STR_NONE;
 }
 
-int operation_print_error(const struct remote_answer *answer, bool json)
+/* The service does not know how its key came here. */
+static void put_next_step(const struct remote *r, const char *code, const char *message, const char *told,
+                          struct buf *out)
 {
+    const struct str scope = code && !strcmp(code, "INSUFFICIENT_SCOPE") ? lacking_scope(message) : STR_NONE;
+    const char *key = getenv(REMOTE_KEY_VARIABLE);
+    if (!scope.n && (!code || strcmp(code, "INVALID_KEY") != 0)) {
+        request_words_put(str_z(told ? told : ""), out);
+    } else if (key && *key) {
+        buf_printf(out, "Set %s to a key that %s%.*s.", REMOTE_KEY_VARIABLE, scope.n ? "has the scope " : "is valid",
+                   STR_ARG(scope));
+    } else {
+        buf_lit(out, "Log in again: `portero login");
+        if (r->profile && strcmp(r->profile, PROFILE_DEFAULT) != 0)
+            buf_printf(out, " --profile %s", r->profile);
+        if (scope.n)
+            buf_printf(out, " --scopes %s,%.*s", r->scopes ? r->scopes : LOGIN_SCOPES, STR_ARG(scope));
+        buf_lit(out, "`.");
+    }
+}
+
+int operation_print_error(const struct remote *r, const struct remote_answer *answer, bool json)
+{
+    struct buf next = BUF(NEXT_MAX);
     json_t *envelope = NULL;
     const bool read = !json_read(answer->body, &envelope);
     const json_t *error = read ? json_object_get(envelope, "error") : NULL;
     const char *message = text_in(error, "message"), *code = text_in(error, "code"),
-               *next = next_step(code, text_in(error, "next_action")),
                *request = read ? text_in(envelope, "requestId") : NULL;
     if (message)
         complain("%s (%s)", message, code ? code : "no code");
     else
         complain("the service responded %ld, which is not an answer of this interface", answer->status);
-    if (next)
-        complain("next: %s", next);
+    put_next_step(r, code, message, text_in(error, "next_action"), &next);
+    if (next.n)
+        complain("next: %.*s", STR_ARG(buf_view(&next)));
+    buf_done(&next);
     if (request)
         complain("request: %s", request);
     if (json && error)
@@ -60,10 +89,12 @@ static int print_json(struct str body, bool json)
         complain("the service responded without JSON");
         return EXIT_FAILED;
     }
-    if (json)
+    if (json) {
         printf("%.*s\n", STR_ARG(body));
-    else
+    } else {
+        request_words_replace(value);
         print_text_without(value, hidden, print_columns(stdout), stdout);
+    }
     if (!json && json_is_true(json_object_get(json_object_get(value, "pagination"), "has_more")))
         fputs("There are more: --all reads all pages.\n", stderr);
     json_decref(value);
@@ -95,14 +126,39 @@ static int print_media(const struct operation *o, const struct remote_answer *an
     return fwrite(answer->body.p, 1, answer->body.n, stdout) == answer->body.n ? EXIT_DONE : EXIT_FAILED;
 }
 
-int operation_print(const struct operation *o, const struct remote_answer *answer,
+int operation_print(const struct operation *o, const struct remote *r, const struct remote_answer *answer,
                     const struct operation_options *given)
 {
     if (answer->status < 200 || answer->status > 299)
-        return operation_print_error(answer, given->json);
+        return operation_print_error(r, answer, given->json);
     if (!o->route->reply)
         return print_media(o, answer, given->output);
     return print_json(answer->body, given->json);
+}
+
+/* Steps of GET /v1/account without which no grant opens the door. */
+static bool is_missing_step(const char *command)
+{
+    return command && !str_starts(str_z(command), STR("ask the building manager: ")) &&
+           (strstr(command, "/v1/billing/") || strstr(command, "/settings") || strstr(command, "/setup"));
+}
+
+void operation_print_missing_steps(const json_t *account)
+{
+    const struct str resident = STR("ask the resident: ");
+    const json_t *step;
+    size_t i, told = 0;
+    json_array_foreach (json_object_get(account, "next_actions"), i, step) {
+        const char *command = text_in(step, "command"), *reason = text_in(step, "reason");
+        if (!is_missing_step(command))
+            continue;
+        struct buf words = BUF(NEXT_MAX);
+        request_words_put(str_from(str_z(command), str_starts(str_z(command), resident) ? resident.n : 0), &words);
+        if (!told++)
+            complain("note: it cannot open the door yet");
+        complain("next: %.*s: %s", STR_ARG(buf_view(&words)), reason ? reason : "");
+        buf_done(&words);
+    }
 }
 
 /* ---- lists of several pages ---- */

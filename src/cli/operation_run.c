@@ -107,7 +107,7 @@ static int read_version(struct run *r)
     if (status)
         return status;
     if (answer.status != 200)
-        return operation_print_error(&answer, r->given->json);
+        return operation_print_error(&r->remote, &answer, r->given->json);
     r->call.if_match = answer.etag.p; /* without a version, the service tells why it cannot be changed */
     return EXIT_DONE;
 }
@@ -171,7 +171,7 @@ static int print_page(struct run *r, const struct remote_answer *answer, struct 
 {
     json_t *page = NULL;
     if (answer->status != 200)
-        return operation_print_error(answer, r->given->json);
+        return operation_print_error(&r->remote, answer, r->given->json);
     if (json_read(answer->body, &page) || !json_is_array(json_object_get(page, "data"))) {
         json_decref(page);
         complain("the service responded without a list");
@@ -218,6 +218,24 @@ static bool is_stream(const struct route *route)
     return route->media && !strcmp(route->media, "text/event-stream");
 }
 
+/* A grant can be made before its building has a number and a release tone. A failure here is none of the creation. */
+static void tell_missing_steps(struct run *r, struct str grant)
+{
+    struct remote_answer answer;
+    json_t *made = NULL, *account = NULL;
+    if (!json_read(grant, &made)) {
+        const struct remote_call call = {.method = "GET",
+                                         .path = "/v1/account",
+                                         .building = json_string_value(json_object_get(made, "building_id")),
+                                         .repeatable = true};
+        if (!remote_send(&r->remote, &call, &r->arena, &answer) && answer.status == 200 &&
+            !json_read(answer.body, &account))
+            operation_print_missing_steps(account);
+    }
+    json_decref(account);
+    json_decref(made);
+}
+
 static int send_call(struct run *r)
 {
     const struct route *route = r->o->route;
@@ -230,10 +248,14 @@ static int send_call(struct run *r)
         return event_stream_print(&r->remote, r->call.path, r->given->json);
     if (r->given->all)
         return run_pages(r);
-    const int status = remote_send(&r->remote, &r->call, &r->arena, &answer);
+    int status = remote_send(&r->remote, &r->call, &r->arena, &answer);
     if (status && r->call.idempotency_key)
         complain("to try again without doing it twice: --idempotency-key %s", r->call.idempotency_key);
-    return status ? status : operation_print(r->o, &answer, r->given);
+    if (!status)
+        status = operation_print(r->o, &r->remote, &answer, r->given);
+    if (!status && !r->given->json && !strcmp(route->operation_id, "createUnlock"))
+        tell_missing_steps(r, answer.body);
+    return status;
 }
 
 /* A key is not asked for where the interface needs none. */

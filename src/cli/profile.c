@@ -81,6 +81,7 @@ static enum err parse_profile(const char *name, const char *path, struct str tex
     p.key = profile_member(object, "key");
     p.email = profile_member(object, "email");
     p.pin = profile_member(object, "pin");
+    p.scopes = profile_member(object, "scopes");
     if (ca_file && access(ca_file, F_OK) == 0)
         p.ca_file = mem_strdup(ca_file);
     if (!ca_file)
@@ -165,6 +166,10 @@ enum err profile_save(const char *name, const struct profile *p, struct str cert
     json_put_str(&text, str_z(p->url));
     buf_lit(&text, ",\"email\":");
     json_put_str(&text, str_z(p->email ? p->email : ""));
+    if (p->scopes) {
+        buf_lit(&text, ",\"scopes\":");
+        json_put_str(&text, str_z(p->scopes));
+    }
     buf_lit(&text, ",\"key\":");
     json_put_str(&text, str_z(p->key));
     if (p->pin) {
@@ -195,6 +200,7 @@ void profile_done(struct profile *p)
     free(p->url);
     free(p->key);
     free(p->email);
+    free(p->scopes);
     free(p->ca_file);
     free(p->pin);
     *p = (struct profile){0};

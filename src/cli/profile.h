@@ -4,10 +4,13 @@
 #include "base/err.h"
 #include "base/str.h"
 
+#define PROFILE_DEFAULT "default" /* the name of a login that is not given one */
+
 struct profile {
     char *url;     /* without a trailing slash */
     char *key;     /* secret */
     char *email;   /* whose account it is */
+    char *scopes;  /* of the key, separated by commas; NULL: an earlier program did not keep them */
     char *ca_file; /* path of a certificate to trust besides the system's; NULL: none */
     char *pin;     /* the only public key that is accepted (remote.h); NULL: none */
 };

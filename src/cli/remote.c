@@ -55,13 +55,17 @@ static int load_profile(const char *name, struct profile *ret)
     return !e || e == ERR_NOT_FOUND ? EXIT_DONE : EXIT_NO_KEY;
 }
 
-static void choose_remote(const struct profile *p, const char *ca_file, struct remote *r)
+static void choose_remote(const char *name, const struct profile *p, const char *ca_file, struct remote *r)
 {
     const char *url = variable(REMOTE_URL_VARIABLE), *key = variable(REMOTE_KEY_VARIABLE);
     r->url = without_slashes(url ? url : p->url ? p->url : REMOTE_DEFAULT_URL);
     const bool is_its = p->url && !strcmp(p->url, r->url);
     if (key || is_its)
         r->key = mem_strdup(key ? key : p->key);
+    if (!key && is_its) {
+        r->profile = mem_strdup(name);
+        r->scopes = p->scopes ? mem_strdup(p->scopes) : NULL;
+    }
     if (ca_file || (is_its && p->ca_file))
         r->ca_file = mem_strdup(ca_file ? ca_file : p->ca_file);
     if (!ca_file && is_its && p->pin)
@@ -75,7 +79,7 @@ int remote_open(const char *profile, const char *ca_file, struct remote *ret)
     int status = load_profile(profile, &p);
     if (status)
         return status;
-    choose_remote(&p, ca_file, &r);
+    choose_remote(profile, &p, ca_file, &r);
     profile_done(&p);
     if (!remote_is_url(r.url) || curl_global_init(CURL_GLOBAL_DEFAULT)) {
         remote_done(&r);
@@ -93,6 +97,8 @@ void remote_done(struct remote *r)
     free(r->key);
     free(r->ca_file);
     free(r->pin);
+    free(r->profile);
+    free(r->scopes);
     *r = (struct remote){0};
 }
 

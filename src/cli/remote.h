@@ -24,6 +24,7 @@ struct remote {
     char *url;              /* without a trailing slash */
     char *key;              /* secret; NULL: none */
     char *ca_file;          /* NULL: the system's certificates alone */
+    char *profile, *scopes; /* of the login that the key is of; NULL: it is of none, or the login tells none */
     struct str certificate; /* to trust in place of ca_file, while it is in no file yet; STR_NONE: none */
     char *pin; /* the only public key that is accepted, "sha256//…", for whatever name; NULL: the name must fit */
 };

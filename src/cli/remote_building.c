@@ -34,7 +34,7 @@ int remote_buildings(const struct remote *r, struct arena *a, size_t max, struct
     if (status)
         return status;
     return answer.status == 200 ? read_buildings(answer.body, a, max, ret, ret_count)
-                                : operation_print_error(&answer, false);
+                                : operation_print_error(r, &answer, false);
 }
 
 int remote_only_building(const struct remote *r, struct arena *a, struct id *ret)

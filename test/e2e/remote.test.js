@@ -11,7 +11,7 @@ import { ok } from './lib/client.js';
 import { Commands } from './lib/commands.js';
 import { binary, cleanEnvironment, Daemon, temporaryDirectory } from './lib/daemon.js';
 import { freePort } from './lib/port.js';
-import { eventually, freshEmail, ID, message, provisioned, signIn, useWorld, visit, world } from './lib/world.js';
+import { eventually, freshEmail, ID, message, provisioned, setSubscription, signIn, useWorld, visit, world } from './lib/world.js';
 
 const ALL_SCOPES = 'account:read,access:read,access:write,logs:read,setup:write,billing:write,buildings:write';
 /** A key and a certificate for localhost that is signed by itself. */
@@ -219,7 +219,7 @@ describe('the command line', () => {
         await once(server, 'listening');
         try {
             const env = { PORTERO_URL: `http://127.0.0.1:${server.address().port}`, PORTERO_KEY: 'secret' };
-            const done = await commands.run(['unlock', 'create', '--type', 'timer', '--minutes', '5'], { env });
+            const done = await commands.run(['unlock', 'create', '--type', 'timer', '--minutes', '5', '--json'], { env });
             assert.equal(done.status, 0, done.stderr);
             assert.equal(seen.length, 3);
             assert.equal(new Set(seen).size, 1);
@@ -318,7 +318,7 @@ describe('the command line', () => {
         const { id } = ok(await session.client.get('/v1/auth/keys')).data.find((one) => one.type === 'agent');
         ok(await session.client.delete(`/v1/auth/keys/${id}`));
         const ended = await fails(3, 'account', 'show', ...again);
-        assert.match(ended.stderr, /\(INVALID_KEY\)\nportero: next: Log in again: `portero login`\.\n/);
+        assert.match(ended.stderr, /\(INVALID_KEY\)\nportero: next: Log in again: `portero login --profile short`\.\n/);
         assert.match((await commands.run(['account', 'show'], { env: { PORTERO_KEY: key } })).stderr, /next: Set PORTERO_KEY to a key that is valid\.\n/);
         const run = commands.start(['login', ...again]);
         await eventually(() => run.stderr.includes('The six digits'), 'the question for the code, and no other');
@@ -386,6 +386,61 @@ describe('the command line', () => {
         const silent = await commands.run(['login', '--url', client.daemon.https, '--ca-file', join(client.daemon.data, 'tls.crt'), '--email', freshEmail(), '--profile', 'third']);
         assert.match(silent.stderr, /^The six digits from the e-mail to \S+: \nportero: no code was typed\n$/);
         assert.equal(existsSync(join(directory, 'config/portero/third.json')), false);
+    });
+
+    /** Answers the questions of a command at a terminal: {status, stdout}. */
+    const atTerminal = async (line, answers) => {
+        const run = commands.start(['-qec', line, '/dev/null'], { program: 'script' });
+        for (const [question, answer] of answers) {
+            await eventually(() => run.stdout.includes(question) || run.process.exitCode !== null, question);
+            run.type(`${await answer()}\n`);
+        }
+        return run.ended;
+    };
+
+    it('tells what is missing until a grant opens the door, in words of this program', async () => {
+        const newcomer = freshEmail();
+        assert.equal((await commands.login(client, newcomer, ['--profile', 'early', '--scopes', ALL_SCOPES])).status, 0);
+        const create = (...more) => commands.run(['unlock', 'create', '--type', 'timer', '--minutes', '60', '--profile', 'early', ...more]);
+        const early = await create();
+        assert.equal(early.status, 0, early.stderr);
+        assert.match(early.stderr, /^portero: note: it cannot open the door yet\nportero: next: `portero checkout create`: Subscribe: .*\nportero: next: `portero settings update [0-9a-f]{24}`: .*unlock_tone.*\n$/);
+        assert.equal((await create('--json')).stderr, '');
+        const { stdout } = await commands.run(['account', 'show', '--profile', 'early']);
+        assert.match(stdout, /`portero checkout create`/);
+        assert.match(stdout, /`portero building setup [0-9a-f]{24}`/);
+        assert.doesNotMatch(stdout, /\/v1\//);
+        await setSubscription(client, newcomer);
+        const { id } = await provisioned(await signIn(client, newcomer));
+        assert.equal((await commands.run(['settings', 'update', id, '--unlock-tone', '9', '--profile', 'early'])).status, 0);
+        assert.equal((await create()).stderr, '');
+    });
+
+    it('asks for the scopes at a terminal, where the door can be set up by default, and names the command for more', async () => {
+        const newcomer = freshEmail();
+        const login = `${binary} login --url ${client.daemon.https} --ca-file ${join(client.daemon.data, 'tls.crt')} --profile newcomer`;
+        const code = ['The six digits', async () => (await message(client, newcomer)).code];
+        const nothing = ['Separated by commas', () => ''];
+        const first = await atTerminal(`${login} --email ${newcomer}`, [nothing, code]);
+        assert.equal(first.status, 0, first.stdout);
+        await setSubscription(client, newcomer);
+        await provisioned(await signIn(client, newcomer));
+        const tone = await commands.run(['settings', 'update', '--unlock-tone', '9', '--profile', 'newcomer']);
+        assert.equal(tone.status, 0, tone.stderr);
+        const poor = await commands.run(['checkout', 'create', '--plan', 'weekly', '--profile', 'newcomer']);
+        assert.match(poor.stderr, /The key lacks the scope billing:write\. \(INSUFFICIENT_SCOPE\)/);
+        const scopes = 'account:read,access:read,access:write,logs:read,setup:write,billing:write';
+        const { key } = JSON.parse(readFileSync(join(directory, 'config/portero/newcomer.json'), 'utf8'));
+        const given = await commands.run(['checkout', 'create', '--plan', 'weekly', '--ca-file', join(client.daemon.data, 'tls.crt')], { env: { PORTERO_URL: client.daemon.https, PORTERO_KEY: key } });
+        assert.match(given.stderr, /portero: next: Set PORTERO_KEY to a key that has the scope billing:write\.\n/);
+        const next = /^portero: next: Log in again: `portero (login .*)`\.$/m.exec(poor.stderr)[1];
+        assert.equal(next, `login --profile newcomer --scopes ${scopes}`);
+        assert.equal((await atTerminal(`${binary} ${next} --ca-file ${join(client.daemon.data, 'tls.crt')}`, [code])).status, 0);
+        assert.match((await commands.run(['checkout', 'create', '--plan', 'weekly', '--profile', 'newcomer'])).stderr, /\(SUBSCRIPTION_EXISTS\)/);
+        const again = await atTerminal(login, [nothing, code]);
+        assert.ok(again.stdout.includes(`[${scopes}]`), again.stdout);
+        const keys = ok(await (await signIn(client, newcomer)).client.get('/v1/auth/keys')).data;
+        assert.deepEqual(keys.filter(({ type }) => type === 'agent').map((key) => key.scopes), [scopes.split(',')]);
     });
 });
 
