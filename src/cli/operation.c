@@ -8,9 +8,11 @@
 #include "api/openapi.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/day_words.h"
 #include "cli/log_tail.h"
 #include "cli/operation_name.h"
 #include "cli/profile.h"
+#include "domain/schedule.h"
 
 #define OPERATIONS_MAX 200
 #define NOUNS_MAX      60
@@ -80,6 +82,8 @@ static char *describe_field(const struct field *f)
     buf_str(&out, str_z(f->doc ? f->doc : ""));
     for (size_t i = 0; f->values && f->values[i]; i++)
         buf_printf(&out, "%s%s", i ? ", " : out.n ? ": " : "", f->values[i]);
+    if (f->values == schedule_day_names)
+        buf_lit(&out, DAY_WORDS_DOC);
     if (f->type == T_INT && f->max && f->max < INT64_MAX)
         buf_printf(&out, "%s%lld to %lld", out.n ? "; " : "", (long long)f->min, (long long)f->max);
     if (!out.n)

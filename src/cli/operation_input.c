@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "cli/complain.h"
+#include "cli/day_words.h"
+#include "domain/schedule.h"
 
 #define BODY_MAX (1U << 20)
 
@@ -47,7 +49,7 @@ static json_t *read_option_value(const struct field *f, const char *text)
     case T_BOOL:
         return !strcmp(text, "true") ? json_true() : !strcmp(text, "false") ? json_false() : NULL;
     case T_STRINGS:
-        return read_words(text);
+        return f->values == schedule_day_names ? day_words_read(str_z(text)) : read_words(text);
     case T_OBJECT:
     case T_OBJECTS:
         return read_json(text);

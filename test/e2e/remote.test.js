@@ -416,6 +416,24 @@ describe('the command line', () => {
         assert.equal((await create()).stderr, '');
     });
 
+    it('takes the days of a routine as people type them', async () => {
+        const days = async (text) => {
+            const made = await commands.run(['unlock', 'create', '--type', 'routine', '--days', text, '--start', '09:00', '--end', '11:00', '--timezone', 'Europe/Paris', '--enabled', 'false', '--dry-run']);
+            assert.equal(made.status, 0, made.stderr);
+            return /"days":\[([^\]]*)\]/.exec(made.stdout)[1].replaceAll('"', '');
+        };
+        const week = 'monday,tuesday,wednesday,thursday,friday';
+        for (const text of ['weekdays', 'Weekdays', 'mon-fri', 'monday-friday', 'mon, tue, wed, thu, fri', 'Mon,Tues,We,Thur-Fri', week]) assert.equal(await days(text), week, text);
+        for (const text of ['weekend', 'sat,sun', 'Sat-Sun', 'sunday,saturday']) assert.equal(await days(text), 'sunday,saturday', text);
+        for (const text of ['daily', 'sun-sat', 'weekdays,weekend', 'wed-tue']) assert.equal(await days(text), `sunday,${week},saturday`, text);
+        assert.equal(await days('tue'), 'tuesday');
+        for (const text of ['t', 'someday', 'mon-', '-fri', 'mon-fri-sun', '']) {
+            const refused = await commands.run(['unlock', 'create', '--type', 'routine', '--days', text, '--start', '09:00', '--end', '11:00', '--timezone', 'Europe/Paris']);
+            assert.equal(refused.status, 2, text);
+            assert.match(refused.stderr, /^portero: unlock create: days.* must be one of sunday/, text);
+        }
+    });
+
     it('asks for the scopes at a terminal, where the door can be set up by default, and names the command for more', async () => {
         const newcomer = freshEmail();
         const login = `${binary} login --url ${client.daemon.https} --ca-file ${join(client.daemon.data, 'tls.crt')} --profile newcomer`;
