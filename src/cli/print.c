@@ -11,7 +11,8 @@
 #define CELL_MAX     4096
 #define COLUMNS_MAX  24
 #define NAME_MAX_LEN 256
-#define DEPTH_MAX    3 /* deeper objects print as JSON */
+#define LISTED_MAX   30 /* characters of a cell in a list that does not fit */
+#define DEPTH_MAX    3  /* deeper objects print as JSON */
 
 static void put_cell(const json_t *value, struct buf *out)
 {
@@ -47,13 +48,25 @@ static void replace_controls(struct buf *text)
     }
 }
 
-/* Prints one value padded to `width`, unless out is NULL. Returns its width. */
-static int print_cell(const json_t *value, int width, FILE *out)
+/* Cuts the text to so many characters, the last of which then is an ellipsis. */
+static void cut_cell(struct buf *text, int most)
+{
+    text->n = (size_t)(g_utf8_offset_to_pointer(text->p, most - 1) - text->p);
+    buf_lit(text, "…");
+}
+
+/* Prints one value padded to `width`, and cut to `most` characters (0: any number), unless out is NULL. Returns its
+ * width. */
+static int print_cell(const json_t *value, int width, int most, FILE *out)
 {
     struct buf text = BUF(CELL_MAX);
     put_cell(value, &text);
     replace_controls(&text);
     int shown = (int)g_utf8_strlen(buf_view(&text).p, (gssize)text.n);
+    if (most && shown > most) {
+        cut_cell(&text, most);
+        shown = most;
+    }
     if (out)
         fprintf(out, "%.*s%*s", STR_ARG(buf_view(&text)), width > shown ? width - shown : 0, "");
     buf_done(&text);
@@ -65,6 +78,7 @@ struct table {
     const char *columns[COLUMNS_MAX];
     int widths[COLUMNS_MAX];
     size_t count;
+    int most; /* characters of a cell; 0: any number */
 };
 
 static bool is_among(const char *name, const char *const *names)
@@ -96,7 +110,7 @@ static void measure_columns(struct table *t, const char *const *hidden)
     for (size_t i = 0; i < t->count; i++) {
         t->widths[i] = (int)strlen(t->columns[i]);
         json_array_foreach (t->rows, r, row) {
-            t->widths[i] = MAX(t->widths[i], print_cell(json_object_get(row, t->columns[i]), 0, NULL));
+            t->widths[i] = MAX(t->widths[i], print_cell(json_object_get(row, t->columns[i]), 0, 0, NULL));
         }
     }
 }
@@ -125,7 +139,7 @@ static void print_lines(const struct table *t, const char *indent, FILE *out)
     json_array_foreach (t->rows, r, row) {
         for (size_t i = 0; i < t->count; i++) {
             fputs(i ? "  " : indent, out);
-            print_cell(json_object_get(row, t->columns[i]), padding(t, i), out);
+            print_cell(json_object_get(row, t->columns[i]), padding(t, i), t->most, out);
         }
         fputc('\n', out);
     }
@@ -150,11 +164,31 @@ static void print_blocks(const struct table *t, const char *indent, FILE *out)
     }
 }
 
+/* Keeps the first column, and those after it that there is room for. */
+static void fit_columns(struct table *t, int columns)
+{
+    int width = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const int more = (kept ? 2 : 0) + MIN(t->widths[i], LISTED_MAX);
+        if (kept && width + more > columns)
+            continue;
+        width += more;
+        t->columns[kept] = t->columns[i];
+        t->widths[kept++] = MIN(t->widths[i], LISTED_MAX);
+    }
+    t->count = kept;
+    t->most = LISTED_MAX;
+}
+
 static void print_table(const json_t *rows, const char *const *hidden, const char *indent, int columns, FILE *out)
 {
     struct table t = {.rows = rows};
     measure_columns(&t, hidden);
-    if (columns && table_width(&t, indent) > columns)
+    const bool wide = columns && table_width(&t, indent) > columns;
+    if (wide && hidden)
+        fit_columns(&t, columns);
+    if (wide && !hidden)
         print_blocks(&t, indent, out);
     else
         print_lines(&t, indent, out);
@@ -162,7 +196,7 @@ static void print_table(const json_t *rows, const char *const *hidden, const cha
 
 void print_value(const json_t *value, FILE *out)
 {
-    (void)print_cell(value, 0, out);
+    (void)print_cell(value, 0, 0, out);
 }
 
 /* Puts the members into `flat`, those of an object within as "object.member". */

@@ -115,7 +115,10 @@ describe('the command line', () => {
             return lines;
         };
         const { id } = await json('unlock', 'create', '--type', 'timer', '--minutes', '60', '--label', 'Narrow');
-        assert.ok(shown('unlock', 'list').some((line) => /^label +Narrow$/.test(line)));
+        const [head, ...grants] = shown('unlock', 'list').filter(Boolean);
+        assert.match(head, /^id +type +label +enabled +status/);
+        assert.equal(grants.length, (await json('unlock', 'list')).data.length, 'a line for each grant');
+        assert.match(grants[0], new RegExp(`^${id}  timer +Narrow `));
         assert.ok(shown('unlock', 'show', id).some((line) => /^label +Narrow$/.test(line)));
         shown('building', 'list');
         shown('plan', 'list');

@@ -94,6 +94,36 @@ static void a_table_wider_than_the_terminal_prints_as_lines(void **state)
     json_decref(answer);
 }
 
+static void a_list_wider_than_the_terminal_has_the_columns_that_fit(void **state)
+{
+    char text[512];
+    static const char *const hidden[] = {"b", NULL};
+    json_t *answer =
+        json_loads("{\"data\": [{\"id\": \"0123456789\", \"label\": \"Zo\u00eb, who waters the plants on Sundays\","
+                   " \"b\": 1, \"status\": \"active\", \"n\": 7}]}",
+                   0, NULL);
+    static const struct {
+        int columns;
+        const char *expected;
+    } cases[] = {{60, "id          label                                  status  n\n"
+                      "0123456789  Zo\u00eb, who waters the plants on Sundays  active  7\n"},
+                 {53, "id          label                           status  n\n"
+                      "0123456789  Zo\u00eb, who waters the plants on\u2026  active  7\n"},
+                 {49, "id          label                           n\n"
+                      "0123456789  Zo\u00eb, who waters the plants on\u2026  7\n"},
+                 {20, "id          status\n0123456789  active\n"},
+                 {5, "id\n0123456789\n"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memset(text, 0, sizeof text);
+        FILE *out = fmemopen(text, sizeof text, "w");
+        print_text_without(answer, hidden, cases[i].columns, out);
+        fclose(out);
+        assert_string_equal(text, cases[i].expected);
+    }
+    json_decref(answer);
+}
+
 static void an_empty_list_says_so(void **state)
 {
     (void)state;
@@ -117,6 +147,7 @@ int main(void)
         cmocka_unit_test(columns_are_those_of_all_rows_but_the_hidden_and_empty_ones),
         cmocka_unit_test(members_of_an_object_within_have_both_names),
         cmocka_unit_test(a_table_wider_than_the_terminal_prints_as_lines),
+        cmocka_unit_test(a_list_wider_than_the_terminal_has_the_columns_that_fit),
         cmocka_unit_test(an_empty_list_says_so),
         cmocka_unit_test(control_characters_do_not_reach_the_terminal),
     };
