@@ -46,6 +46,9 @@ static enum err check_directory(const char *dir, const struct stat *found, char 
 {
     if (!S_ISDIR(found->st_mode))
         return err_why(ret_why, ERR_USAGE, "data_dir %s: not a directory", dir);
+    if (found->st_mode & (S_ISVTX | S_IWOTH))
+        return err_why(ret_why, ERR_USAGE, "data_dir %s: shared with all users, like /tmp; use a separate directory",
+                       dir);
     if (found->st_mode & 077 && !may_restrict(dir))
         return err_why(
             ret_why, ERR_USAGE,

@@ -2,7 +2,7 @@
 import { describe, it, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ok, refused } from './lib/client.js';
 import { Daemon, portero, root, temporaryDirectory } from './lib/daemon.js';
@@ -150,11 +150,22 @@ describe('check-config', () => {
     const twilio = (more) => `numbers { provider = twilio } twilio { ${more} }`;
     const stripe = (more, price = 'price_1') => `billing { provider = stripe plan weekly { stripe_price = "${price}" } } stripe { ${more} }`;
     const sid = `AC${'0'.repeat(32)}`;
+    /** The base with an existing directory of this mode, which may have a file. */
+    function dataIn(name, mode, file) {
+        const at = join(directory, name);
+        mkdirSync(at);
+        if (file) writeFileSync(join(at, file), '');
+        chmodSync(at, mode);
+        return base.replace(/^.*\n/, `data_dir = "${at}"\n`);
+    }
     const refusals = {
         'an unknown variable': [base, /PORTERO_COLOUR/, { PORTERO_COLOUR: 'red' }],
         'a data directory that is a file': [base.replace(/^.*\n/, `data_dir = "${path}"\n`), /data_dir/],
         'a data directory whose parent is not there': [base.replace(/^.*\n/, 'data_dir = "/nonexistent/data"\n'), /data_dir/],
-        'a data directory that is somebody else\'s': [base.replace(/^.*\n/, 'data_dir = "/tmp"\n'), /data_dir/],
+        'a data directory with files of another program': [dataIn('foreign', 0o755, 'other.conf'), /data_dir.*not yet used as a data directory/],
+        'an empty data directory that is sticky, as /tmp is': [dataIn('sticky', 0o1777), /data_dir.*shared with all users/],
+        'an empty data directory that all users may write': [dataIn('open', 0o777), /data_dir.*shared with all users/],
+        'a used data directory that all users may write': [dataIn('used', 0o757, 'portero.db'), /data_dir.*shared with all users/],
         'a data directory too long for a socket': [base.replace(/^.*\n/, `data_dir = "${directory}/${'d'.repeat(100)}"\n`), /data_dir/],
         'a master key that is too short': [`${base}secrets { master_key = "abc" }`, /secrets\.master_key/],
         'a master key whose file is not there': [`${base}secrets { master_key = "file:/nonexistent/key" }`, /secrets\.master_key/],
@@ -193,6 +204,10 @@ describe('check-config', () => {
             assert.ok(!existsSync(join(directory, 'data')));
         });
     }
+
+    it('leave the mode of a directory that they refuse', () => {
+        assert.deepEqual(['foreign', 'sticky', 'open', 'used'].map((name) => (statSync(join(directory, name)).mode & 0o7777).toString(8)), ['755', '1777', '777', '757']);
+    });
 
     function makeCertificate(name) {
         const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', '/CN=localhost',
