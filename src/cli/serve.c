@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/loaded.h"
@@ -62,6 +63,15 @@ static void warn_of_root(void)
         log_warn("running_as_root advice=run as a dedicated user that owns data_dir; no privileges are needed");
 }
 
+/* As on a terminal and in the journal. */
+static bool are_outputs_one(void)
+{
+    struct stat out, err;
+    return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
+           out.st_ino == err.st_ino;
+}
+
+/* The addresses go to standard output, and to the log unless that is the same. */
 static void print_ready(struct daemon *d)
 {
     char text[512];
@@ -69,7 +79,9 @@ static void print_ready(struct daemon *d)
     lifecycle_set(LIFECYCLE_READY);
     printf("ready%s\n", text);
     fflush(stdout);
-    log_info("ready%s mode=%s version=%s", text, daemon_config(d)->top_mode, PORTERO_VERSION);
+    const bool told = are_outputs_one();
+    log_info("%s%s mode=%s version=%s", told ? "started" : "ready", told ? "" : text, daemon_config(d)->top_mode,
+             PORTERO_VERSION);
     manager_ready(d);
 }
 
