@@ -1,8 +1,8 @@
 // The files of `make install`.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { binary, build, commands, filesBelow, options, read, run, temporary, top } from './lib.js';
 
 describe('an installation', () => {
@@ -18,6 +18,14 @@ describe('an installation', () => {
             return name ? lists[name].map((word) => path.replace(name, word)) : [path];
         });
         assert.deepEqual(filesBelow(root), paths.sort());
+    });
+
+    it('has the file of each link between its documents', () => {
+        const documents = join(root, 'usr/share/doc/portero');
+        const links = filesBelow(documents).filter((file) => file.endsWith('.md')).flatMap((file) =>
+            [...readFileSync(join(documents, file), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(([, to]) => ({ file, to })));
+        assert.ok(links.length > 100);
+        assert.deepEqual(links.filter(({ file, to }) => !existsSync(join(documents, dirname(file), to))), []);
     });
 
     it('has the configuration of the tree, with a data directory of its own', () => {
