@@ -1,14 +1,13 @@
 #include "voice/spoken_model.h"
 
-#include <pocketsphinx.h>
 #include <pthread.h>
-#include <sphinxbase/err.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/library.h"
 #include "base/mem.h"
+#include "voice/sphinx_abi.h"
 
 #define RECOGNIZER "libpocketsphinx.so.3" /* needs libsphinxbase */
 
@@ -77,10 +76,10 @@ struct spoken_model {
 static cmd_ln_t *options(enum spoken_kind kind, const char *directory)
 {
     if (kind == SPOKEN_TIDIGITS)
-        return sphinx.cmd_ln_init(NULL, sphinx.ps_args(), TRUE, "-hmm", directory, "-samprate", "8000", "-lowerf", "1",
+        return sphinx.cmd_ln_init(NULL, sphinx.ps_args(), true, "-hmm", directory, "-samprate", "8000", "-lowerf", "1",
                                   "-upperf", "4000", "-nfilt", "20", "-round_filters", "no", "-remove_dc", "yes",
                                   "-wlen", "0.025", "-feat", "s2_4x", "-cmninit", "63,-1,1", COMMON, NULL);
-    return sphinx.cmd_ln_init(NULL, sphinx.ps_args(), TRUE, "-hmm", directory, "-samprate", "16000", "-lowerf", "130",
+    return sphinx.cmd_ln_init(NULL, sphinx.ps_args(), true, "-hmm", directory, "-samprate", "16000", "-lowerf", "130",
                               "-upperf", "6800", "-nfilt", "25", "-lifter", "22", "-feat", "1s_c_d_dd", "-svspec",
                               "0-12/13-25/26-38", "-cmninit", "41.00,-5.29,-0.12,5.09", COMMON, NULL);
 }
@@ -88,7 +87,7 @@ static cmd_ln_t *options(enum spoken_kind kind, const char *directory)
 static bool add_words(struct spoken_model *m)
 {
     for (size_t i = 0; i < WORDS_MAX; i++)
-        if (sphinx.ps_add_word(m->ps, words[i].text, words[i].phones[m->kind], FALSE) < 0)
+        if (sphinx.ps_add_word(m->ps, words[i].text, words[i].phones[m->kind], false) < 0)
             return false;
     return true;
 }
@@ -200,8 +199,9 @@ static fsg_model_t *grammar_new(struct spoken_model *m, struct automaton *a)
     for (size_t i = 0; i < WORDS_MAX; i++)
         (void)sphinx.fsg_model_word_add(g, words[i].text);
     walk_arcs(a, &nodes, g);
-    g->start_state = 0;
-    g->final_state = nodes.count;
+    struct sphinx_grammar *states = (struct sphinx_grammar *)g;
+    states->start_state = 0;
+    states->final_state = nodes.count;
     for (int i = 0; i < nodes.count; i++)
         if (a->v[nodes.v[i].state].accepts)
             (void)sphinx.fsg_model_null_trans_add(g, i, nodes.count, 0);
@@ -278,7 +278,7 @@ static int word_at(const char *p)
 
 static void read_path(struct spoken_model *m, struct spoken_path *ret)
 {
-    int32 score;
+    int32_t score;
     const char *text = sphinx.ps_get_hyp(m->ps, &score);
     const int frames = sphinx.ps_get_n_frames(m->ps);
     if (!text || frames <= 0)
@@ -301,7 +301,7 @@ static struct spoken_path decode(struct spoken_model *m, const char *search)
     if (!m->n || clock_monotonic_us() > m->until_us || sphinx.ps_set_search(m->ps, search) ||
         sphinx.ps_start_stream(m->ps) || sphinx.ps_start_utt(m->ps))
         return path;
-    const bool processed = sphinx.ps_process_raw(m->ps, m->samples, m->n, FALSE, TRUE) >= 0;
+    const bool processed = sphinx.ps_process_raw(m->ps, m->samples, m->n, false, true) >= 0;
     if (!sphinx.ps_end_utt(m->ps) && processed)
         read_path(m, &path);
     return path;
