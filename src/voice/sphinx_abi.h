@@ -1,6 +1,6 @@
-/* What spoken_model.c uses of libpocketsphinx.so.3 and of libsphinxbase.so.3. The libraries are loaded at run time, and
- * their headers would bring 28 packages to each build: X11, PulseAudio, linear algebra, Python's parts. The unit test
- * foreign_abi_test compares these declarations with the headers. */
+/* The part of libpocketsphinx.so.3 and libsphinxbase.so.3 that spoken_model.c uses. The libraries are loaded at run
+ * time, and their headers would bring 28 packages to each build: X11, PulseAudio, linear algebra, Python's parts. The
+ * unit test foreign_abi_test compares these declarations with the headers. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
