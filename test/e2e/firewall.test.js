@@ -12,7 +12,7 @@ describe('the firewall rules', () => {
     const rules = /^```nft\n([^]*?)^```$/m.exec(page)[1];
     const section = page.slice(page.indexOf('\n## Firewall and ports\n')).split('\n## ')[1];
     const configuration = readFileSync(join(root, 'portero.conf'), 'utf8');
-    const key = (name) => new RegExp(`^ *#?${name} = "?(?:[0-9.]+:)?([0-9]+)"?$`, 'm').exec(configuration)[1];
+    const key = (name) => new RegExp(`^ *#?${name} = "?(?:[a-z0-9.]+:)?([0-9]+)"?$`, 'm').exec(configuration)[1];
 
     it('are valid for nft', () => {
         const done = spawnSync('unshare', ['--map-root-user', '--net', 'nft', '-c', '-f', '-'], { input: rules, encoding: 'utf8', env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` } });
