@@ -20,7 +20,7 @@ const SLEEP_MS = 20;
 /** HAProxy's configuration in docs/nodes.md, with these addresses: [{https, metrics}]. One certificate does for all. */
 function configuration(tls, port, nodes) {
     writeFileSync(`${tls.certificate}.pem`, readFileSync(tls.certificate, 'utf8') + readFileSync(tls.key, 'utf8'));
-    const text = /^ {4}listen nodes\n(?: {4}.*\n)+/m.exec(readFileSync(join(root, 'docs/nodes.md'), 'utf8'))[0].replace(/^ {4}/gm, '')
+    const text = /^```haproxy\n([^]*?)^```$/m.exec(readFileSync(join(root, 'docs/nodes.md'), 'utf8'))[1]
         .replace('bind :443', `bind 127.0.0.1:${port}`).replace(' port 9464', '')
         .replace(/crt \S+/, `crt ${tls.certificate}.pem`).replace(/ca-file \S+/, `ca-file ${tls.certificate}`)
         .replace(/10\.0\.0\.(\d):8443/g, (_, i) => `127.0.0.1:${nodes[i - 1].https} port ${nodes[i - 1].metrics}`);

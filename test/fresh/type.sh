@@ -5,12 +5,14 @@
 #   blocks PAGE STAGE…             takes the blocks that scripts/blocks prints, to be typed one after the other
 #   terminal NAME                  opens a shell at a terminal
 #   type_next NAME                 types the next block there; `finished NAME` waits for its end, `run_next NAME` does both
+#   later N                        types the next N blocks after all others
 #   tell NAME COMMAND              types a command of the reader's own, such as the value of a variable, and waits for its end
 #   shown NAME PATTERN             waits until the terminal shows it since the last block began
 #   answer NAME PATTERN TEXT       the same, and then types the text as an answer
-#   interrupt NAME                 ends the last block by Ctrl-C, and the terminal with it
+#   interrupt NAME                 ends the last block by Ctrl-C, and closes the terminal
 #   await WHAT COMMAND…, expect WHAT COMMAND…    it must succeed in BLOCK_S seconds, or at once
 #   fresh_sandbox                  no var/ until the end of the stage
+#   at_end                         a function of the stage's own, for what it has to stop
 #   helper COMMAND…                starts it in the background until the end of the stage; its output is in $work/helpers
 #   stand_in NAME                  a program of that name, first in PATH, whose text is on standard input
 BLOCK_S=${BLOCK_S:-180}
@@ -37,12 +39,15 @@ session() {
         sed 's/^\([0-9]*\) (.*) /\1 /' "$stat" 2>/dev/null | awk -v session="$1" '$5 == session { print $1 }'
     done
 }
+close() {
+    # shellcheck disable=SC2046 # a list of words
+    kill -KILL $(session "$(cat "$work/$1.pid")") 2>/dev/null || :
+    unset "shell[$1]"
+}
 leave() {
     local status=$? name
-    for name in "${!shell[@]}"; do
-        # shellcheck disable=SC2046 # a list of words
-        kill -KILL $(session "$(cat "$work/$name.pid")") 2>/dev/null || :
-    done
+    for name in "${!shell[@]}"; do close "$name"; done
+    ! declare -F at_end >/dev/null || at_end
     [ ${#helpers[@]} = 0 ] || kill "${helpers[@]}" 2>/dev/null || :
     if [ -e "$work/var" ]; then
         rm -rf var
@@ -135,6 +140,7 @@ finished() {
         sleep 0.2
     done
 }
+later() { typed=("${typed[@]:0:at}" "${typed[@]:at+$1}" "${typed[@]:at:$1}"); }
 run_next() { type_next "$1" && finished "$1"; }
 tell() {
     local file
@@ -150,9 +156,10 @@ answer() {
     shown "$1" "$2"
     echo "$3" >"$work/$1.keys"
 }
-ended() { ! kill -0 "$1"; }
+# A program that ends by the signal takes its shell along, one that handles it does not.
+interrupted() { grep -qxF "${began[$1.block]}" "$work/$1.done" 2>/dev/null || ! kill -0 "${shell[$1]}"; }
 interrupt() {
     printf '\003' >"$work/$1.keys"
-    await "the end of $(cat "${began[$1.block]}")" ended "${shell[$1]}"
-    unset "shell[$1]"
+    await "the end of $(cat "${began[$1.block]}")" interrupted "$1"
+    close "$1"
 }
