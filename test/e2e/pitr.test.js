@@ -3,13 +3,14 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { portero, root, temporaryDirectory } from './lib/daemon.js';
 import { sql } from './lib/store.js';
 import { eventually, resident, world } from './lib/world.js';
 
+const [, SETTINGS] = /^```ini\n(# postgresql\.conf[^]*?)^```$/m.exec(readFileSync(join(root, 'docs/operations.md'), 'utf8'));
 const cluster = join(root, 'scripts/pg-cluster');
 // PostgreSQL does not run as root, see scripts/pg-cluster.
 const asServer = process.getuid() === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups'] : [];
@@ -39,7 +40,7 @@ describe('a PostgreSQL store', () => {
     it('is restored to a moment: what was acknowledged before it is there, what came later is not', async () => {
         const dsn = run(cluster, 'start', first, String(process.pid));
         const server = { dsn };
-        for (const setting of ["archive_mode = 'on'", `archive_command = 'test ! -f ${archive}/%f && cp %p ${archive}/%f'`]) sql(server, `ALTER SYSTEM SET ${setting};`);
+        for (const setting of SETTINGS.replaceAll('/archive/', `${archive}/`).split('\n').filter((line) => /^\w+ = /.test(line))) sql(server, `ALTER SYSTEM SET ${setting};`);
         run(cluster, 'restart', first);
         w = await world({ config: { store: { engine: 'postgresql', dsn } } });
         const person = await resident(w.client);

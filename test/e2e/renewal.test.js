@@ -11,7 +11,7 @@ import { Daemon, cleanEnvironment, root, temporaryDirectory } from './lib/daemon
 import { freePort } from './lib/port.js';
 import { eventually } from './lib/world.js';
 
-const HOOK = /^```sh\n(#!\/bin\/sh\n# \/etc\/letsencrypt\/renewal-hooks\/deploy\/portero\n[^]*?)^```$/m;
+const HOOK = /^cat >\/etc\/letsencrypt\/renewal-hooks\/deploy\/portero <<'END'\n([^]*?)^END$/m;
 const HTTP = 'GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const options = (n) => `OPTIONS sip:127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/TLS 127.0.0.1:5061;branch=z9hG4bK${n}\r\nFrom: <sip:box@127.0.0.1>;tag=1\r\n`
     + `To: <sip:127.0.0.1>\r\nCall-ID: renewal\r\nCSeq: ${n} OPTIONS\r\nMax-Forwards: 70\r\nContent-Length: 0\r\n\r\n`;

@@ -3,7 +3,6 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
@@ -16,10 +15,14 @@ const LIMIT_MS = 180_000; // systemd itself waits for up to 90 s
 const CONF = '/etc/portero/portero.conf';
 const DATA = '/var/lib/portero';
 const CREDENTIAL = 'portero.secrets.master_key';
+/** The commands that operations.md prints for this test, and its other blocks, by their language and a line of theirs. */
+const COMMANDS = run(join(top, 'scripts/blocks'), ['docs/operations.md', 'systemd']).stdout.split('\n\n');
+const printed = (language, line) => [...read('docs/operations.md').matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm'))]
+    .map(([, text]) => text).find((text) => text.includes(line));
 const CONFIG = `
 mode = sandbox
 data_dir = "${DATA}"
-secrets { master_key = "cred:${CREDENTIAL}" }
+${printed('conf', CREDENTIAL)}
 greetings {
     welcome = ""
     granted = ""
@@ -60,6 +63,16 @@ const journal = (unit) => inside(['journalctl', '--no-pager', '-o', 'cat', '-u',
 const dpkg = (...args) => inside(['dpkg', ...args]);
 const PACKAGE = '/srv/portero.deb';
 const install = () => dpkg('--install', PACKAGE);
+
+const untyped = new Set(COMMANDS);
+
+/** Types the block with this line: its output. */
+function type(line) {
+    const block = COMMANDS.find((text) => text.includes(line));
+    assert.ok(block, `no block has: ${line}`);
+    untyped.delete(block);
+    return inside(['bash', '--norc', '-euo', 'pipefail', '-c', block]);
+}
 
 /** Adds settings to a unit until the end of the test. */
 function dropIn(t, unit, text) {
@@ -118,7 +131,8 @@ describe('the units under systemd', () => {
     });
 
     it('start the service, which says that it is ready, with a secret that is a credential', async () => {
-        put(`/etc/credstore/${CREDENTIAL}`, randomBytes(32).toString('hex'), '600');
+        type(`/etc/credstore/${CREDENTIAL}`);
+        assert.equal(inside(['stat', '-c', '%U %a', '/etc/credstore', `/etc/credstore/${CREDENTIAL}`]), 'root 700\nroot 600');
         put(CONF, CONFIG, '640');
         inside(['chgrp', 'portero', CONF]);
         systemctl('enable', '--now', 'portero');
@@ -129,6 +143,38 @@ describe('the units under systemd', () => {
         assert.notEqual(attempt(['test', '-e', `${DATA}/master.key`]).status, 0, 'the service made a key of its own');
         assert.equal(inside(['portero', 'health']).split('\n').length, 1);
         assert.equal(await health(8443), 200);
+        assert.match(type('systemctl status portero'), /Status: "ready, calls 0"/);
+    });
+
+    it('let the service listen below 1024 with the capability', async (t) => {
+        dropIn(t, 'portero.service', printed('ini', 'CAP_NET_BIND_SERVICE'));
+        put(CONF, `${CONFIG}listen { https = "127.0.0.1:443" }\n`, '640');
+        systemctl('restart', 'portero');
+        assert.equal(await health(443), 200);
+        put(CONF, CONFIG, '640');
+        inside(['rm', '/run/systemd/system/portero.service.d/test.conf']);
+        systemctl('daemon-reload');
+        systemctl('restart', 'portero');
+        assert.equal(await health(8443), 200);
+    });
+
+    it('hold the port of plain HTTP for a proxy', async () => {
+        put('/etc/systemd/system/portero-http.socket', printed('ini', 'FileDescriptorName=http'));
+        type('portero-http.socket');
+        for (const unit of ['portero.service', 'portero-http.socket']) assert.equal(state(unit), 'active', unit);
+        assert.equal(inside(['curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', 'http://127.0.0.1:8080/v1/health']), '426'); // no proxy asks
+        systemctl('disable', '--now', 'portero-http.socket');
+        inside(['rm', '/etc/systemd/system/portero-http.socket']);
+        systemctl('restart', 'portero');
+    });
+
+    it('serve behind the firewall', async () => {
+        put('/etc/nftables.conf', printed('nft', 'policy drop'), '755');
+        type('nft -c -f /etc/nftables.conf');
+        assert.match(inside(['nft', 'list', 'ruleset']), /policy drop/);
+        assert.equal(await health(8443), 200);
+        systemctl('disable', '--now', 'nftables');
+        assert.equal(inside(['nft', 'list', 'ruleset']), '');
     });
 
     it('give the service no privilege', () => {
@@ -216,7 +262,8 @@ describe('the units under systemd', () => {
     });
 
     it('hold the HTTPS port while the service restarts, and start it at the first connection', async () => {
-        systemctl('enable', '--now', 'portero.socket');
+        type('portero.socket');
+        systemctl('stop', 'portero');
         assert.equal(state('portero'), 'inactive');
         assert.equal(await health(443), 200);
         assert.equal(state('portero'), 'active');
@@ -250,6 +297,10 @@ describe('the units under systemd', () => {
     it('go on after an upgrade of the package, with what was stored', async () => {
         for (const unit of ['portero.service', 'portero.socket', 'portero-backup.timer']) assert.equal(state(unit), 'active', unit);
         await opens();
+    });
+
+    it('are used by each command that the page has for this test', () => {
+        assert.deepEqual([...untyped], []);
     });
 
     it('are stopped by a removal, which keeps the data', async () => {
