@@ -1,5 +1,5 @@
 // The Debian package, made of the build that exists: its form, its files, its version. `make deb-twice` shows that two real
-// builds are the same, `make fresh FRESH=package` that it can be installed, upgraded, removed and purged.
+// builds are the same, `make fresh FRESH=install` that it can be installed, upgraded, removed and purged.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
