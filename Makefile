@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-generators check-homeassistant peers check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql e2e-cover upgrade upgrade-package bench bench-smoke asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-generators check-homeassistant peers check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql e2e-cover upgrade upgrade-package bench bench-smoke asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh check-ci clean
 SHELL := /bin/sh
 PREFIX := /usr/local
 E2E := test/e2e
@@ -95,7 +95,7 @@ test-cluster-quick: build $(NODE_MODULES) ## the same in a few minutes
 
 upgrade-package: deb ## the Debian package of an earlier commit is upgraded to this one with its data, and back
 	scripts/earlier --package
-	scripts/fresh package
+	scripts/fresh install
 
 bench: build ## measures; each figure with the limit measured in the same run
 	bench/run
@@ -183,19 +183,21 @@ lint: $(NODE_MODULES) ## format, documents, English, names, texts, types of the 
 	scripts/check-commits
 	cmake --preset clang
 	cmake --build --preset clang --target generated_headers
-	cppcheck --quiet -j 2 --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
+	find src build/clang/generated -type f | scripts/once cppcheck --quiet -j $(CORES) --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
 	    --suppress=missingIncludeSystem --library=posix,gnu -I src -I build/clang/generated src
 	cmake --build --preset clang --target warnings
-	@# One file a process: clang 14's va_list check reports every vsnprintf() of a later file.
-	find src -name '*.c' | xargs -P $(CORES) -n 1 clang-tidy -p build/clang --quiet
+	scripts/tidy
 
 check-build: build ## who may use whom, and the protections of the binary
 	scripts/setup check
 	scripts/check-layers
 	scripts/check-hardening build/portero
 
-fresh: ## the README and a newcomer's first door on a minimal Debian 12, made for it: FRESH="run test" for some stages, scripts/fresh --help
-	scripts/fresh $(FRESH)
+fresh: ## what the pages print, typed on a minimal Debian made for it: FRESH="run test" for some stages, SUITE=trixie for Debian 13
+	scripts/fresh $(if $(SUITE),--suite $(SUITE)) $(FRESH)
+
+check-ci: ## plants faults that .ci/run must find, one after the other; as root, an hour
+	scripts/check-ci
 
 clean: ## removes what was built; the service's data in var/ stays
 	rm -rf build $(E2E)/node_modules test/generators/node_modules test/peers/node_modules bench/peer/node_modules
