@@ -26,7 +26,7 @@ function measure() {
 }
 
 const alone = (name) => /^\/\/ engine: postgresql/m.test(readFileSync(join(here, `${name}.test.js`), 'utf8'));
-/** What the files reach, without those that are left out. */
+/** The reach of the files, without those that are left out. */
 const union = (files, ...out) => new Set(files.filter((file) => !out.includes(file)).flatMap((file) => file.reached));
 
 /** The files to add to `there`, so that both reach all that `rest` reaches. */

@@ -1,4 +1,4 @@
-// What the tests reach on PostgreSQL, by the server's log: the statements of src/store/sql, whose names are those of the
+// The statements of src/store/sql that the tests reach on PostgreSQL, by the server's log, whose names are those of the
 // prepared statements, and the failures of statements and connections that the store must survive, by SQLSTATE.
 import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,7 +19,7 @@ export function statements() {
     return [...new Set([...text.matchAll(/^-- name: (\w+)/gm)].map(([, name]) => name))];
 }
 
-/** What each file reached: names of statements, and "SQLSTATE 40001". Map of the file's name to a Set. */
+/** The statements and states that each file reached: names of statements, and "SQLSTATE 40001". Map of the file's name to a Set. */
 export async function reached(log) {
     const known = new Set(statements());
     const found = new Map();
