@@ -124,7 +124,7 @@ describe('--dry-run', () => {
             for (let n = 0; n < 500 && seen.length < 2 && own.process.exitCode === null; n++) await new Promise((resolve) => { setTimeout(resolve, 20); });
             own.process.kill('SIGKILL');
             await own.ended;
-            assert.equal(seen.length, 2, `${name} sends it, too: ${own.stderr}`);
+            assert.ok(seen.length >= 2, `${name} sends it, too: ${own.stderr}`); // and asks what is missing, after a grant
             const [pasted, sent] = seen.map(({ key, ...rest }) => ({ ...rest, key: key?.startsWith('cli-') ? 'made' : key }));
             assert.deepEqual(pasted, sent, name);
             hostileSent += JSON.stringify(sent).includes(JSON.stringify(hostile).slice(1, -1)) || sent.url.includes(encodeURIComponent(hostile.replace(/^-/, '_')).slice(0, 8)) ? 1 : 0;
