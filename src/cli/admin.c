@@ -303,7 +303,7 @@ static int print_answer(int status, struct str body, bool as_json)
         complain("%s (%s)", message ? message : "the request failed", code ? code : "no code");
     } else {
         if (as_json)
-            printf("%.*s\n", STR_ARG(body));
+            print_json_line(body);
         else
             print_text(answer, stdout);
         result = EXIT_DONE;

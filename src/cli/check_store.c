@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/datadir.h"
 #include "domain/check.h"
@@ -26,10 +27,11 @@ static enum err check_all(struct store *store, int *ret_faulty, char **ret_why)
         if (store_look_run(store, check_run, &result))
             return err_why(ret_why, ERR_IO, "%s: the store cannot be read (see the log)", result.check->name);
         if (result.faults)
-            printf("%s: %s: %" PRId64 ", such as %s\n", result.check->name, result.check->fault, result.faults,
-                   result.example);
+            terminal_print(stdout, "%s: %s: %" PRId64 ", such as %s", result.check->name, result.check->fault,
+                           result.faults, result.example);
         else
-            printf("%s: good\n", result.check->name);
+            printf("%s: good", result.check->name);
+        putchar('\n');
         fflush(stdout);
         *ret_faulty += result.faults > 0;
     }

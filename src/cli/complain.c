@@ -6,9 +6,10 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "base/terminal.h"
 
-/* Libraries' messages may have several lines: joins them, and replaces control characters by blanks. */
-static void one_line(char *text)
+/* Libraries' messages may have several lines: joins them by blanks. Returns the length of what a terminal may get. */
+static size_t one_line(char *text)
 {
     size_t n = 0;
     for (const char *p = text; *p; p++) {
@@ -18,7 +19,7 @@ static void one_line(char *text)
     }
     while (n && text[n - 1] == ' ')
         n--;
-    text[n] = '\0';
+    return terminal_clean(text, n);
 }
 
 void complain(const char *fmt, ...)
@@ -28,8 +29,8 @@ void complain(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
-    one_line(line);
-    fprintf(stderr, "%sportero: %s\n", log_prefix(LOG_ERROR), line);
+    const size_t n = one_line(line);
+    fprintf(stderr, "%sportero: %.*s\n", log_prefix(LOG_ERROR), (int)n, line);
 }
 
 void complain_lines(const char *text)

@@ -1,6 +1,7 @@
 #include "cli/event_stream.h"
 
 #include "base/json.h"
+#include "base/terminal.h"
 #include "cli/complain.h"
 #include "cli/event_source.h"
 #include "cli/print.h"
@@ -12,11 +13,11 @@ static void print_event(const json_t *event)
     json_t *value;
     const char *at = json_string_value(json_object_get(event, "at"));
     const char *type = json_string_value(json_object_get(event, "type"));
-    printf("%s  %s", at ? at : "-", type ? type : "-");
+    terminal_print(stdout, "%s  %s", at ? at : "-", type ? type : "-");
     json_object_foreach ((json_t *)event, name, value) {
         if (strcmp(name, "at") == 0 || strcmp(name, "type") == 0 || strcmp(name, "seq") == 0)
             continue;
-        printf("  %s=", name);
+        terminal_print(stdout, "  %s=", name);
         print_value(value, stdout);
     }
     putchar('\n');
@@ -27,9 +28,10 @@ static int stream_event(void *context, size_t source, const struct event *e)
     const bool *json = context;
     json_t *event = NULL;
     (void)source;
-    if (*json)
-        puts(e->data);
-    else if (!json_read(str_z(e->data), &event) && json_is_object(event))
+    const bool read = !json_read(str_z(e->data), &event) && json_is_object(event);
+    if (read && *json)
+        print_json_line(str_z(e->data));
+    else if (read)
         print_event(event);
     json_decref(event);
     return EXIT_DONE;

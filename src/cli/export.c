@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/terminal.h"
 #include "cli/datadir.h"
 #include "domain/account.h"
 #include "domain/erasure.h"
@@ -69,7 +70,8 @@ static enum err put_document(struct export *x)
         if (store_look_run(x->store, part_run, x))
             return err_why(x->ret_why, ERR_IO, "table %s cannot be read (see the log)",
                            personal_tables[x->mark.table].name);
-        if (fwrite(x->text.p, 1, x->text.n, x->out) != x->text.n)
+        terminal_print_json(buf_view(&x->text), x->out);
+        if (ferror(x->out))
             return err_why(x->ret_why, ERR_IO, "writing: %s", strerrordesc_np(errno));
     }
     return fflush(x->out) ? err_why(x->ret_why, ERR_IO, "writing: %s", strerrordesc_np(errno)) : ERR_NONE;

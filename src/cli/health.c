@@ -4,6 +4,7 @@
 
 #include "base/config.h"
 #include "base/json.h"
+#include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/control.h"
 
@@ -31,7 +32,7 @@ static int print_health(int status, struct str body)
     const bool ready = json_is_true(json_object_get(answer, "ready"));
     fputs(ready ? "ready" : "not ready", stdout);
     json_array_foreach (json_object_get(answer, "reasons"), i, reason) {
-        printf("%s %s", i ? "," : ":", json_string_value(reason));
+        terminal_print(stdout, "%s %s", i ? "," : ":", json_string_value(reason));
     }
     putchar('\n');
     json_decref(answer);

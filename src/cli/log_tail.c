@@ -1,10 +1,12 @@
 #include "cli/log_tail.h"
 
 #include <glib.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/id.h"
 #include "base/json.h"
+#include "base/terminal.h"
 #include "cli/complain.h"
 #include "cli/event_source.h"
 #include "cli/operation.h"
@@ -65,12 +67,14 @@ static void print_entry(struct tail *t, const json_t *entry)
     if (strcmp(at, t->newest) > 0)
         snprintf(t->newest, sizeof t->newest, "%s", at);
     if (t->options->json) {
-        json_dumpf(entry, stdout, JSON_COMPACT);
+        char *text = json_dumps(entry, JSON_COMPACT);
+        print_json_line(str_z(text ? text : "{}"));
+        free(text);
     } else {
-        printf("%s  %-9s  ", at, verdict(entry));
+        terminal_print(stdout, "%s  %-9s  ", at, verdict(entry));
         print_value(json_object_get(entry, "name"), stdout);
+        putchar('\n');
     }
-    putchar('\n');
 }
 
 /* ---- pages ---- */

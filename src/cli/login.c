@@ -7,6 +7,7 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/login_scopes.h"
 #include "cli/operation_answer.h"
@@ -28,7 +29,7 @@ struct login_options {
 static struct str login_ask(struct arena *a, const char *question)
 {
     char line[LINE_MAX_LEN];
-    fprintf(stderr, "%s", question);
+    terminal_print(stderr, "%s", question);
     fflush(stderr);
     if (!fgets(line, sizeof line, stdin)) {
         fputc('\n', stderr); /* an error gets a line of its own */
@@ -203,7 +204,10 @@ static int keep_login(struct login *l, const json_t *made)
     if (e)
         complain("%s", why);
     else
-        printf("Logged in to %s as %s until %s.\n", l->remote.url, l->email.p, member_text(made, "expires_at"));
+        terminal_print(stdout, "Logged in to %s as %s until %s.", l->remote.url, l->email.p,
+                       member_text(made, "expires_at"));
+    if (!e)
+        putchar('\n');
     crypto_wipe(key, strlen(key));
     free(key);
     free(why);

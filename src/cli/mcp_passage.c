@@ -6,6 +6,7 @@
 #include "base/crypto.h"
 #include "base/mem.h"
 #include "cli/complain.h"
+#include "cli/print.h"
 
 #define META       "io.modelcontextprotocol/"
 #define ANSWER_MAX (16U << 20)
@@ -35,8 +36,12 @@ struct passage {
 
 static bool write_message(const json_t *message)
 {
-    const bool written = json_dumpf(message, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
-    return fflush(stdout) == 0 && written;
+    char *text = json_dumps(message, JSON_COMPACT);
+    if (text)
+        print_json_line(str_z(text));
+    const bool written = text && fflush(stdout) == 0 && !ferror(stdout);
+    free(text);
+    return written;
 }
 
 bool passage_write_error(const json_t *id, int code, const char *message, json_t *data)

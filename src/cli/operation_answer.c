@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/terminal.h"
 #include "cli/complain.h"
 #include "cli/login_scopes.h"
 #include "cli/print.h"
@@ -74,7 +75,7 @@ int operation_print_error(const struct remote *r, const struct remote_answer *an
     if (request)
         complain("request: %s", request);
     if (json && error)
-        printf("%.*s\n", STR_ARG(answer->body));
+        print_json_line(answer->body);
     json_decref(envelope);
     return answer->status == 401 ? EXIT_NO_KEY : EXIT_FAILED;
 }
@@ -90,7 +91,7 @@ static int print_json(struct str body, bool json)
         return EXIT_FAILED;
     }
     if (json) {
-        printf("%.*s\n", STR_ARG(body));
+        print_json_line(body);
     } else {
         request_words_replace(value);
         print_text_without(value, hidden, print_columns(stdout), stdout);
@@ -123,7 +124,11 @@ static int print_media(const struct operation *o, const struct remote_answer *an
         complain("%s: the answer is %.*s; write it to a file with --output", o->command.name, STR_ARG(answer->type));
         return EXIT_USAGE;
     }
-    return fwrite(answer->body.p, 1, answer->body.n, stdout) == answer->body.n ? EXIT_DONE : EXIT_FAILED;
+    if (isatty(STDOUT_FILENO))
+        terminal_print_lines(answer->body, stdout);
+    else
+        fwrite(answer->body.p, 1, answer->body.n, stdout);
+    return ferror(stdout) ? EXIT_FAILED : EXIT_DONE;
 }
 
 int operation_print(const struct operation *o, const struct remote *r, const struct remote_answer *answer,
@@ -177,8 +182,10 @@ void operation_print_rows(struct operation_rows *rows, const json_t *page)
     rows->begun = true;
     json_array_foreach (page, i, row) {
         char *text = rows->json ? json_dumps(row, JSON_COMPACT) : NULL;
+        if (text && rows->count)
+            fputc(',', stdout);
         if (text)
-            printf("%s%s", rows->count ? "," : "", text);
+            terminal_print_json(str_z(text), stdout);
         free(text);
         rows->count++;
     }

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "base/terminal.h"
 
 #define CELL_MAX     4096
 #define COLUMNS_MAX  24
@@ -37,17 +38,6 @@ static void put_cell(const json_t *value, struct buf *out)
     }
 }
 
-/* Replaces control characters by '?', to protect the terminal. */
-static void replace_controls(struct buf *text)
-{
-    for (size_t at = 0, n; at < text->n; at += n) {
-        const char *p = text->p + at;
-        n = (size_t)(g_utf8_next_char(p) - p);
-        if (g_unichar_iscntrl(g_utf8_get_char(p)))
-            memset(text->p + at, '?', n);
-    }
-}
-
 /* Cuts the text to so many characters, the last of which then is an ellipsis. */
 static void cut_cell(struct buf *text, int most)
 {
@@ -55,22 +45,35 @@ static void cut_cell(struct buf *text, int most)
     buf_lit(text, "…");
 }
 
-/* Prints one value padded to `width`, and cut to `most` characters (0: any number), unless out is NULL. Returns its
- * width. */
+/* Prints the text, which it frees, padded to `width`, and cut to `most` characters (0: any number), unless out is NULL.
+ * Returns its width. */
+static int print_padded(struct buf *text, int width, int most, FILE *out)
+{
+    text->n = terminal_clean(text->p, text->n);
+    int shown = (int)g_utf8_strlen(buf_view(text).p, (gssize)text->n);
+    if (most && shown > most) {
+        cut_cell(text, most);
+        shown = most;
+    }
+    if (out)
+        fprintf(out, "%.*s%*s", STR_ARG(buf_view(text)), width > shown ? width - shown : 0, "");
+    buf_done(text);
+    return shown;
+}
+
 static int print_cell(const json_t *value, int width, int most, FILE *out)
 {
     struct buf text = BUF(CELL_MAX);
     put_cell(value, &text);
-    replace_controls(&text);
-    int shown = (int)g_utf8_strlen(buf_view(&text).p, (gssize)text.n);
-    if (most && shown > most) {
-        cut_cell(&text, most);
-        shown = most;
-    }
-    if (out)
-        fprintf(out, "%.*s%*s", STR_ARG(buf_view(&text)), width > shown ? width - shown : 0, "");
-    buf_done(&text);
-    return shown;
+    return print_padded(&text, width, most, out);
+}
+
+/* The name of a member, or its width alone if out is NULL. */
+static int print_member_name(const char *name, int width, FILE *out)
+{
+    struct buf text = BUF(CELL_MAX);
+    buf_str(&text, str_z(name));
+    return print_padded(&text, width, 0, out);
 }
 
 struct table {
@@ -108,7 +111,7 @@ static void measure_columns(struct table *t, const char *const *hidden)
         }
     }
     for (size_t i = 0; i < t->count; i++) {
-        t->widths[i] = (int)strlen(t->columns[i]);
+        t->widths[i] = print_member_name(t->columns[i], 0, NULL);
         json_array_foreach (t->rows, r, row) {
             t->widths[i] = MAX(t->widths[i], print_cell(json_object_get(row, t->columns[i]), 0, 0, NULL));
         }
@@ -131,8 +134,10 @@ static int padding(const struct table *t, size_t column)
 
 static void print_lines(const struct table *t, const char *indent, FILE *out)
 {
-    for (size_t i = 0; i < t->count; i++)
-        fprintf(out, "%s%-*s", i ? "  " : indent, padding(t, i), t->columns[i]);
+    for (size_t i = 0; i < t->count; i++) {
+        fputs(i ? "  " : indent, out);
+        print_member_name(t->columns[i], padding(t, i), out);
+    }
     fputc('\n', out);
     json_t *row;
     size_t r;
@@ -152,12 +157,14 @@ static void print_blocks(const struct table *t, const char *indent, FILE *out)
     size_t r;
     int width = 0;
     for (size_t i = 0; i < t->count; i++)
-        width = MAX(width, (int)strlen(t->columns[i]));
+        width = MAX(width, print_member_name(t->columns[i], 0, NULL));
     json_array_foreach (t->rows, r, row) {
         if (r)
             fputc('\n', out);
         for (size_t i = 0; i < t->count; i++) {
-            fprintf(out, "%s%-*s  ", indent, width, t->columns[i]);
+            fputs(indent, out);
+            print_member_name(t->columns[i], width, out);
+            fputs("  ", out);
             print_value(json_object_get(row, t->columns[i]), out);
             fputc('\n', out);
         }
@@ -220,15 +227,17 @@ static void print_members(const json_t *object, int columns, FILE *out)
     json_t *value;
     int width = 0;
     json_object_foreach ((json_t *)object, name, value) {
-        width = MAX(width, (int)strlen(name));
+        width = MAX(width, print_member_name(name, 0, NULL));
     }
     json_object_foreach ((json_t *)object, name, value) {
         if (json_is_object(json_array_get(value, 0))) {
-            fprintf(out, "%s\n", name);
+            print_member_name(name, 0, out);
+            fputc('\n', out);
             print_table(value, NULL, "  ", columns, out);
             continue;
         }
-        fprintf(out, "%-*s  ", width, name);
+        print_member_name(name, width, out);
+        fputs("  ", out);
         print_value(value, out);
         fputc('\n', out);
     }
@@ -254,6 +263,12 @@ void print_text_without(const json_t *answer, const char *const *hidden, int col
     } else {
         print_table(rows, hidden, "", columns, out);
     }
+}
+
+void print_json_line(struct str json)
+{
+    terminal_print_json(json, stdout);
+    fputc('\n', stdout);
 }
 
 void print_text(const json_t *answer, FILE *out)

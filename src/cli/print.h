@@ -3,6 +3,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "base/str.h"
+
 /* Prints an object as `name  value` lines, where a member of an object within is `name.member`, and {"data": [objects]}
  * or a list of objects in an object as a table, whose columns are the members of the objects. null prints as "-", other
  * lists as items separated by commas. On a terminal that is narrower than a table, its rows print as lines. */
@@ -13,5 +15,8 @@ void print_text(const json_t *answer, FILE *out);
 void print_text_without(const json_t *answer, const char *const *hidden, int columns, FILE *out);
 /* The columns of the terminal; 0: it is none, or does not tell. */
 int print_columns(FILE *out);
+/* Prints valid JSON to standard output as it is, and a line end; characters that would command a terminal are escaped
+ * if it is one. */
+void print_json_line(struct str json);
 /* Prints one value as a table does, without padding. */
 void print_value(const json_t *value, FILE *out);

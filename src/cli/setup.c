@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/terminal.h"
 #include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/control.h"
@@ -59,7 +60,8 @@ static bool choose_user(const char *given, const char **ret)
 static void report(enum setup_result r, const char *what, const char *text)
 {
     static const char *const results[] = {[SETUP_OK] = "ok", [SETUP_WARNING] = "warning", [SETUP_FAILED] = "failed"};
-    printf("%-8s %s: %s\n", results[r], what, text);
+    terminal_print(stdout, "%-8s %s: %s", results[r], what, text);
+    putchar('\n');
     fflush(stdout);
 }
 

@@ -134,7 +134,10 @@ static void control_characters_do_not_reach_the_terminal(void **state)
 {
     (void)state;
     assert_prints("{\"label\": \"a\\u001b[2Jb\\n\"}", "label  a?[2Jb?\n");
-    assert_prints("{\"label\": \"\\u009b2J\\u007f\\u00e9\"}", "label  ??2J?é\n");
+    assert_prints("{\"label\": \"\\u009b2J\\u007f\\u00e9\"}", "label  ?2J?é\n");
+    assert_prints("{\"a\\u001b\": 1, \"b\": {\"\\u202e\": 2}, \"c\\u009b\": [{\"d\\u0007\": 3}]}",
+                  "a?   1\nb.?  2\nc?\n  d?\n  3\n");
+    assert_prints("{\"data\": [{\"\\u001b[31m\": \"abcdef\", \"b\": \"\\u202e\"}]}", "?[31m   b\nabcdef  ?\n");
 }
 
 int main(void)
