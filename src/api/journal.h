@@ -17,7 +17,7 @@ struct journal_record {
     int64_t duration_us; /* from the request's first byte to its reply */
     int status;
     char request_id[29], method[8], code[48];
-    char path[64]; /* the route's pattern; for an unknown path, its first part */
+    char path[64]; /* the route's pattern; for an unknown path, the words of its first two segments */
     char account_id[25], building_id[25], key_id[25];
     char peer[46];
     char message[JOURNAL_TEXT_MAX];

@@ -12,11 +12,12 @@
 #include "base/log.h"
 #include "base/metric.h"
 
-#define HEAD_MAX  8192
-#define BODY_MAX  (15u << 20) /* with its head, less than the server keeps for one peer */
-#define FRAME_MAX (15u << 20)
-#define KEEP      65536 /* a buffer that grew past this size is freed after use */
-#define TRACE_MAX 80    /* bytes of a trace in the log */
+#define HEAD_MAX      8192
+#define BODY_MAX      (15u << 20) /* with its head, less than the server keeps for one peer */
+#define FRAME_MAX     (15u << 20)
+#define KEEP          65536 /* a buffer that grew past this size is freed after use */
+#define TRACE_MAX     80    /* bytes of a trace in the log */
+#define PATH_WORD_MAX 20    /* bytes of a segment of an unknown path that is logged */
 
 /* A page loads and sends to its own origin only, runs no inline script or style, makes no HTML of strings, and cannot
  * be framed, opened or loaded by another origin. */
@@ -184,21 +185,43 @@ static bool is_our_fault(const struct err_info *info)
 
 /* ---- log and journal ---- */
 
-/* The route's pattern, which contains no IDs. Of an unknown path only the first two segments: the rest could be
- * anything. */
+/* Whether a segment of an unknown path looks like a word of a path. Anything else could be a secret: a key, a code, a
+ * number, an e-mail. */
+static bool is_path_word(struct str segment)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-_.";
+    if (segment.n > PATH_WORD_MAX)
+        return false;
+    for (size_t i = 0; i < segment.n; i++)
+        if (!memchr(letters, segment.p[i], sizeof letters - 1))
+            return str_eq(segment, STR("v1"));
+    return true;
+}
+
+/* The first two segments of an unknown path, "-" for one that is not a word. */
+static struct str unknown_path(const struct request *q)
+{
+    struct str rest, ret = STR("");
+    (void)str_cut(q->http->path, '/', &rest);
+    for (int i = 0; i < 2 && rest.p; i++) {
+        const struct str segment = str_cut(rest, '/', &rest);
+        ret = arena_printf(q->tx.arena, "%.*s/%.*s", STR_ARG(ret), STR_ARG(is_path_word(segment) ? segment : STR("-")));
+    }
+    return ret.n ? ret : STR("-");
+}
+
+/* The route's pattern, which contains no IDs. */
 static struct str noted_path(const struct request *q)
 {
     if (q->route)
         return q->site && !(q->route->flags & ROUTE_PAGE) ? arena_printf(q->tx.arena, SITE_PREFIX "%s", q->route->path)
                                                           : str_z(q->route->path);
-    struct str path = q->http->path;
-    if (str_starts(path, STR(GUEST_PATH)))
-        return STR(GUEST_PATH "-");
-    size_t slashes = 0, n = 0;
-    for (; n < path.n && n < 63; n++)
-        if (path.p[n] == '/' && ++slashes > 2)
-            break;
-    return n ? str_n(path.p, n) : STR("-");
+    return str_starts(q->http->path, STR(GUEST_PATH)) ? STR(GUEST_PATH "-") : unknown_path(q);
+}
+
+static struct str noted_method(const struct request *q)
+{
+    return q->http->method == HTTP_OTHER ? STR("-") : q->http->method_text;
 }
 
 /* " trace_id=… parent_id=…", or nothing. */
@@ -216,7 +239,7 @@ static void log_request(const struct request *q, int status, const char *code, s
 {
     char trace[TRACE_MAX];
     log_info("request request=%s method=%.*s path=%.*s status=%d%s%s us=%lld bytes=%zu account=%s key=%s peer=%s%s%s",
-             q->request_id, STR_ARG(q->http->method_text), STR_ARG(noted_path(q)), status, code ? " code=" : "",
+             q->request_id, STR_ARG(noted_method(q)), STR_ARG(noted_path(q)), status, code ? " code=" : "",
              code ? code : "", (long long)(clock_monotonic_us() - q->began_us), bytes,
              id_given(&q->who.account_id) ? q->who.account_id.text : "-",
              id_given(&q->who.key_id) ? q->who.key_id.text : "-", q->http->peer.address, q->message ? " via=mcp" : "",
@@ -246,7 +269,7 @@ static void note_error(const struct request *q, const struct err_info *info, str
     r->duration_us = clock_monotonic_us() - q->began_us;
     r->status = info->status;
     COPY(r->request_id, str_z(q->request_id));
-    COPY(r->method, q->http->method_text);
+    COPY(r->method, noted_method(q));
     COPY(r->code, str_z(info->code));
     COPY(r->path, noted_path(q));
     COPY(r->account_id, id_str(&q->who.account_id));

@@ -61,6 +61,25 @@ describe('requests', () => {
         }
     });
 
+    it('of an unknown path or method have no part that could be a secret', async () => {
+        const secret = session.key;
+        const paths = [
+            [`/${secret}`, '/-'], [`/v1/${secret}`, '/v1/-'], [`/G/${secret}`, '/-/-'], [`/nope/${secret}/x`, '/nope/-'], ['/4711', '/-'], ['/v1/4711', '/v1/-'],
+            [`/g%2f${secret}`, '/-'], ['/ada@example.com/%2b15550001111', '/-/-'], [`/${'a'.repeat(26)}/b`, '/-/b'], ['/wp-login.php', '/wp-login.php'], ['/', '/'],
+            ['/v1/', '/v1/'], ['//x', '//x'],
+        ];
+        for (const [path, kept] of paths) {
+            const answer = await w.client.get(path);
+            const id = answer.headers['x-request-id'];
+            assert.match(await lineOf(id), new RegExp(` path=${kept.replaceAll('.', '\\.')} status=`), path);
+            if (answer.status !== 200) assert.equal(JSON.parse(show(id, '--json').stdout).path, kept);
+        }
+        const odd = await w.client.request(secret, '/v1/account');
+        assert.match(await lineOf(odd.headers['x-request-id']), / method=- path=/);
+        assert.equal(JSON.parse(show(odd.headers['x-request-id'], '--json').stdout).method, '-');
+        assert.ok(!w.daemon.stderr.includes(secret.slice(0, 16)));
+    });
+
     it('of an ID that is not known are told so', () => {
         for (const id of [`req_${UNKNOWN_ID}`, 'req_', '"']) {
             const done = show(id);
