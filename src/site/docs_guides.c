@@ -8,7 +8,7 @@ const struct docs_guide docs_guides[] = {
     {"api", "Each part of the API, typed into a shell.", guide_api, DOCS_FOR_ALL},
     {"cli", "The command line: signing in once, then a command for each operation.", guide_cli, DOCS_FOR_ALL},
     {"clients", "Clients in TypeScript and Python, and Home Assistant.", guide_clients, DOCS_FOR_ALL},
-    {"first-door", "From a bare Debian 12 to a door that opens, in ten minutes.", guide_first_door, DOCS_FOR_ALL},
+    {"first-door", "From a bare Debian to a door that opens, in ten minutes.", guide_first_door, DOCS_FOR_ALL},
     {"calls", "How a visitor's call is decided, step by step, and what its record tells.", guide_calls, DOCS_FOR_ALL},
     {"telephony", "Call boxes, PBXs, trunks and Twilio: how telephones are connected.", guide_telephony, DOCS_FOR_ALL},
     {"operations", "Installing, configuring, watching, backing up and upgrading.", guide_operations, DOCS_FOR_ALL},
