@@ -206,7 +206,7 @@ describe('the examples of the reference, run as they are served', () => {
         writeFileSync(join(directory, '.curlrc'), 'silent\nshow-error\nwrite-out = "\\n%{http_code}"\n');
         writeFileSync(join(directory, 'print.mjs'), `console.log = (...values) => process.stdout.write(\`\${values.map((value) =>
             (typeof value === 'string' ? value : JSON.stringify(value))).join(' ')}\\n\`);`);
-        w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${trunk}`, probe_s: 0 } } } });
+        w = await world({ args: ['--https', 'localhost:0', '--http', 'localhost:0', '--sip', '127.0.0.1:0'], config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${trunk}`, probe_s: 0 } } } });
         operations = await referenceOperations(w.client);
     });
     after(async () => {

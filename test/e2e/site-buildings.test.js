@@ -47,6 +47,7 @@ describe('the page of all buildings', () => {
         assert.equal((await buildings(person)).length, 1);
         await dialog.getByRole('button', { name: 'Add a building' }).click();
         await page.getByText('was added').waitFor();
+        await page.getByRole('heading', { name: 'Cabin' }).waitFor();
         assert.deepEqual(await names(page), ['Home', 'Cabin']);
         await checkAccessible(page);
         await picture(page, 'buildings-added');
