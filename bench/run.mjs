@@ -508,10 +508,12 @@ function build(names) {
 
 const lacksModules = (name) => BENCHES[name].modules && !existsSync(join(root, BENCHES[name].modules, COMPILED[BENCHES[name].modules]));
 
-/** better-sqlite3 is compiled against the headers of the Node.js that runs it. */
+/** No package runs a script when it is installed, but for better-sqlite3, which is compiled against the headers of the Node.js that runs it. */
 function installModules(directory) {
   const env = { ...process.env, npm_config_nodedir: dirname(dirname(process.execPath)) };
-  run('npm', ['ci', '--prefix', join(root, directory), '--no-audit', '--no-fund'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const npm = (...args) => run('npm', [...args, '--prefix', join(root, directory)], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  npm('ci', '--no-audit', '--no-fund', '--ignore-scripts');
+  if (directory === 'bench/peer') npm('rebuild', 'better-sqlite3');
 }
 
 async function measure(names) {
@@ -557,7 +559,7 @@ async function smokeOne(name) {
 
 async function smoke(names) {
   const able = names.filter((name) => !lacksModules(name));
-  for (const name of names.filter(lacksModules)) console.log(`left out ${name}: it needs ${BENCHES[name].modules}/${COMPILED[BENCHES[name].modules]} (npm ci --prefix ${BENCHES[name].modules})`);
+  for (const name of names.filter(lacksModules)) console.log(`left out ${name}: it needs ${BENCHES[name].modules}/${COMPILED[BENCHES[name].modules]} (bench/run ${name} installs it)`);
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => { groups.forEach(end); process.exit(1); });
   const waiting = [...able].sort((a, b) => SLOWEST.includes(b) - SLOWEST.includes(a));
   let failed = 0;

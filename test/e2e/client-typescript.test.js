@@ -225,7 +225,7 @@ function npm(directory, ...args) {
 function install(directory) {
     const { stdout } = npm(join(clients(), 'typescript'), 'pack', '--pack-destination', directory);
     writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
-    npm(directory, 'install', join(directory, stdout.trim().split('\n').at(-1)));
+    npm(directory, 'install', '--ignore-scripts', join(directory, stdout.trim().split('\n').at(-1)));
     return join(directory, 'node_modules/portero-client');
 }
 
