@@ -217,7 +217,7 @@ describe('a trunk that redirects a call', () => {
         const called = [];
         premium.on('message', (message) => called.push(String(message)));
         await once(premium, 'listening');
-        const first = await refusing(302, `sip:+15559009999@127.0.0.1:${premium.address().port}`);
+        const first = await refusing(302, { contact: `sip:+15559009999@127.0.0.1:${premium.address().port}` });
         const second = await freePort();
         const w = await world(withTrunk(first.port, {}, { server: `127.0.0.1:${second}`, probe_s: 0 }));
         try {

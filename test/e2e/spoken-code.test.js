@@ -5,7 +5,7 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok } from './lib/client.js';
 import { admin } from './lib/buildings.js';
-import { address, Baresip, BOX, QUICK } from './lib/phone.js';
+import { address, Baresip, BOX, QUICK, refusing } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { grant, resident, signIn, world } from './lib/world.js';
 
@@ -51,6 +51,10 @@ function likeness(a, b) {
     return best;
 }
 
+/** A configuration whose codes are told in calls by the telephones at that port. */
+const calling = (port, sms = {}) => ({
+    ...QUICK, sms: { provider: 'call', ...sms }, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } },
+});
 const account = (user) => `<sip:${user}@127.0.0.1>;regint=0;audio_codecs=PCMU/8000/1`;
 const verification = (person, number = PHONE) => person.client.post('/v1/account/phone/verification', { phone_number: number });
 
@@ -64,9 +68,7 @@ describe('a code that is told in a call', () => {
         const port = await freePort();
         phone = await Baresip.start({ account: account(PHONE), listen: port, record: true });
         box = await Baresip.start({ account: account(BOX), record: true });
-        w = await world({
-            config: { ...QUICK, sms: { provider: 'call' }, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } },
-        });
+        w = await world({ config: calling(port) });
         person = await resident(w.client);
         await grant(person, { type: 'passcode', label: 'Parcel' }); // so that the greeting asks for a code, and silence follows
         digits = [];
@@ -114,8 +116,15 @@ describe('a code that is told in a call', () => {
     });
 
     it('is an error for a number that nobody has', async () => {
-        const answer = await verification(person, '+15550001235');
-        assert.equal(`${answer.status} ${answer.body.error?.code}`, '400 INVALID_PHONE_NUMBER');
+        const { port, ended } = await refusing(404, { rings: false });
+        const other = await world({ config: calling(port) });
+        try {
+            const answer = await verification(await resident(other.client), '+15550001235');
+            assert.equal(`${answer.status} ${answer.body.error?.code}`, '400 INVALID_PHONE_NUMBER');
+            assert.equal((await ended).status, 0);
+        } finally {
+            await other.close();
+        }
     });
 
     it('is said twice, digit by digit, and verifies the phone', async () => {
@@ -138,9 +147,7 @@ describe('a code that is told in a call', () => {
     });
 
     it('is not told more often in one hour than the operator allows', async () => {
-        const other = await world({
-            config: { ...QUICK, sms: { provider: 'call', calls_per_hour: 1 }, voice: { ...QUICK.voice, 'peer phones': { server: '127.0.0.1:9', probe_s: 0 } } },
-        });
+        const other = await world({ config: calling(9, { calls_per_hour: 1 }) });
         try {
             for (const reason of [/code call .* result="(failed|not answered)"/, /code call .* result=refused reason="too many calls"/]) {
                 const answer = await verification(await resident(other.client), '+15550001236');

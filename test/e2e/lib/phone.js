@@ -107,12 +107,14 @@ export function wav(values) {
     return file;
 }
 
-/** Starts sipp as a telephone that refuses one call with that status: {port, ended}. contact: a URI where the call should go instead. */
-export async function refusing(status, contact) {
+/** Starts sipp as a telephone that refuses one call with that status: {port, ended}. It rings first, or only says
+ *  that it tries. contact: a URI where the call should go instead. */
+export async function refusing(status, { rings = true, contact } = {}) {
     const port = await freePort();
     const directory = mkdtempSync(join(tmpdir(), 'portero-sipp-'));
     // sipp reads the status before it replaces keywords.
     writeFileSync(join(directory, 'refuse.xml'), readFileSync(join(here, '../sipp/refuse.xml'), 'utf8')
+        .replace('180 Ringing', rings ? '180 Ringing' : '100 Trying')
         .replace('[status] Refused', contact ? `${status} Refused\nContact: <${contact}>` : `${status} Refused`));
     const ended = run('sipp', ['-sf', 'refuse.xml', '-m', '1', '-i', '127.0.0.1', '-p', String(port), '-nostdin', '-timeout', '120',
         '-timeout_error', '-trace_err'], { cwd: directory, env: cleanEnvironment({ TERM: 'dumb' }) })
