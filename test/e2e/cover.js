@@ -25,7 +25,7 @@ function measure() {
     }
 }
 
-const alone = (name) => /^\/\/ engine: postgresql/m.test(readFileSync(join(here, `${name}.test.js`), 'utf8'));
+const alone = (name) => /^\/\/ engine: (postgresql|both)/m.test(readFileSync(join(here, `${name}.test.js`), 'utf8'));
 /** The reach of the files, without those that are left out. */
 const union = (files, ...out) => new Set(files.filter((file) => !out.includes(file)).flatMap((file) => file.reached));
 

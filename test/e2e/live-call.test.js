@@ -1,4 +1,5 @@
 // A call in progress, and the resident who opens the door in it without a telephone.
+// engine: both, because another node may have the call on PostgreSQL alone
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';

@@ -1,6 +1,7 @@
 // Runs the end-to-end tests: node run.js [--engine sqlite|postgresql] [--cover] [--again] [--reached JSON] [FILE…]
 // Each file runs on both store engines unless --engine names one. A file with a line "// engine: sqlite" (or postgresql)
 // runs on that engine only, because its subject does not depend on the store; naming the file and --engine overrides it.
+// A file with "// engine: both" expects something else of each, so it runs on both with --cover, too.
 // With --cover, of the files of both engines only those of postgresql.txt run on PostgreSQL too, and a run of all files fails
 // if a statement of src/store/sql is not executed there, unless postgresql.txt excepts it.
 // With --again, files that failed run once more, alone: "unstable: NAME" tells of one that passes then.
@@ -62,10 +63,11 @@ function plan() {
     const covers = options.cover ? cover().files : undefined;
     const rank = ({ name }) => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length);
     return files.flatMap((file) => {
-        const only = /^\/\/ engine: (\w+)/m.exec(readFileSync(file, 'utf8'))?.[1];
-        if (only && !ENGINES.includes(only)) throw new Error(`${file}: unknown engine ${only}`);
+        const said = /^\/\/ engine: (\w+)/m.exec(readFileSync(file, 'utf8'))?.[1];
+        if (said && said !== 'both' && !ENGINES.includes(said)) throw new Error(`${file}: unknown engine ${said}`);
+        const only = said === 'both' ? undefined : said;
         const name = basename(file, '.test.js');
-        const both = covers && !covers.has(name) ? ['sqlite'] : ENGINES;
+        const both = covers && !said && !covers.has(name) ? ['sqlite'] : ENGINES;
         const engines = only && (whole || !engine) ? [only] : both;
         return engines.filter((one) => !engine || one === engine).map((one) => ({ file, name, engine: one }));
     }).sort((a, b) => rank(a) - rank(b));
