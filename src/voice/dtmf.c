@@ -263,6 +263,11 @@ void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, const struct rtp_header *
         extend_press(in, EVENT, now_ms);
 }
 
+void dtmf_in_new_stream(struct dtmf_in *in)
+{
+    in->event.any = false;
+}
+
 /* ---- in: SIP INFO ---- */
 
 /* "5", "*", or the event codes "10" and "11". */

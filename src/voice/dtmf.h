@@ -51,6 +51,8 @@ void dtmf_in_done(struct dtmf_in *in);
 /* An RTP packet of the negotiated telephone-event type. A press counts at its first packet. Malformed, repeated and
  * late packets, and events that are no key, are dropped. */
 void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, const struct rtp_header *h, const uint8_t *payload, size_t n);
+/* The next event is of another stream: its numbers and times have no relation to the last one's. */
+void dtmf_in_new_stream(struct dtmf_in *in);
 /* Decoded audio, 8 kHz. Leave out the gaps of lost packets. */
 void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, size_t n);
 /* A SIP INFO body: application/dtmf-relay ("Signal=5\r\nDuration=160") or application/dtmf ("5"). False for

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "voice/external.h"
 #include "voice/media_address.h"
+#include "voice/media_ports.h"
 #include "voice/player.h"
 #include "voice/sip_text.h"
 
@@ -14,16 +15,20 @@
 #define PT_DYNAMIC 96
 #define EVENT_LEN  4     /* bytes of an RFC 4733 event */
 #define EARLY_MAX  8     /* two codes */
-#define PORT_LOW   16384 /* as the defaults of voice.rtp_port_low and _high */
+#define PORT_LOW   16384 /* without media_options.ports: as the defaults of voice.rtp_port_low and _high */
 #define PORT_HIGH  32767
 #define IN_MAX     960  /* samples of one packet that are decoded: 120 ms, far above any ptime in use */
 #define UNHEARD_MS 3000 /* audio goes to a silent peer for this long */
+#define SILENT_MS  3000 /* a peer that sends nothing for this long may go on from another port */
 #define RELAY_MS   200  /* silence is sent once nothing was relayed for this long: more than the jitter of most lines */
 
 struct media {
     const struct media_events *events;
     void *arg;
     struct rtp_sock *rtp;
+    struct media_ports *ports;  /* which it is from; NULL: from none */
+    struct media_strays strays; /* of earlier calls at this port */
+    struct media_strays refused;
     struct sdp_session *sdp;
     struct sdp_media *audio;
     struct media_crypto crypto;
@@ -41,7 +46,7 @@ struct media {
     bool any_events;      /* voice.any_events */
     struct sa signalling; /* host of its INVITE */
     struct sa host;       /* another host that it may send from */
-    struct sa source;     /* once chosen, the only address for packets in and out */
+    struct sa source;     /* once chosen, the address for packets in and out */
     bool chosen;
     int64_t alive_ms; /* the peer's last sign of life that was no packet */
     bool heard_any;
@@ -106,18 +111,32 @@ static void tell_early_keys(struct media *m)
         m->events->key(*key, m->arg);
 }
 
-/* Whether the packet comes from our peer. The first packet from the negotiated host, or from a host of its SIP (a box
- * behind NAT names an unreachable address), fixes the peer's address until the next SDP. */
+/* Whether an address that is not the one of the SDP may become the peer's: another port of the negotiated host or of a
+ * host of its SIP, because a box behind NAT names an unreachable address. Other calls may come from the same host: the
+ * peer must be silent, and the sender must not have sent before this session. */
+static bool may_learn(const struct media *m, const struct sa *src)
+{
+    const bool known =
+        sa_cmp(src, &m->peer.rtp, SA_ADDR) || sa_cmp(src, &m->signalling, SA_ADDR) || sa_cmp(src, &m->host, SA_ADDR);
+    const bool silent = !m->chosen || tick_now_ms() - m->heard_ms >= SILENT_MS;
+    return known && silent && !media_strays_have(&m->strays, src);
+}
+
+/* Whether the packet comes from our peer. Its address in the SDP takes precedence whenever it sends. */
 static bool accept_source(struct media *m, const struct sa *src)
 {
-    if (m->chosen)
-        return sa_cmp(src, &m->source, SA_ALL);
-    bool known =
-        sa_cmp(src, &m->peer.rtp, SA_ADDR) || sa_cmp(src, &m->signalling, SA_ADDR) || sa_cmp(src, &m->host, SA_ADDR);
-    m->chosen = known && media_may_be_at(&m->signalling, src);
-    if (m->chosen)
-        m->source = *src;
-    return m->chosen;
+    if (m->chosen && sa_cmp(src, &m->source, SA_ALL))
+        return true;
+    const bool exact = sa_cmp(src, &m->peer.rtp, SA_ALL);
+    if ((!exact && !may_learn(m, src)) || !media_may_be_at(&m->signalling, src))
+        return false;
+    if (!sa_cmp(src, &m->source, SA_ALL)) { /* the numbers of its stream are others */
+        m->heard_any = false;
+        dtmf_in_new_stream(&m->in);
+    }
+    m->source = *src;
+    m->chosen = true;
+    return true;
 }
 
 /* Gives the packet to the owner, who may stop the session. False: it did. */
@@ -157,8 +176,12 @@ static void take_audio(struct media *m, uint8_t pt, const uint8_t *payload, size
 static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struct mbuf *mb, void *arg)
 {
     struct media *m = arg;
-    if (!m->listening || !accept_source(m, src))
+    if (!m->listening)
         return;
+    if (!accept_source(m, src)) {
+        media_strays_note(&m->refused, src);
+        return;
+    }
     size_t n = mbuf_get_left(mb);
     if (h->pad && n) { /* the last byte is the length of the padding */
         uint8_t pad = mb->buf[mb->end - 1];
@@ -463,6 +486,24 @@ static int describe_session(struct media *m, const struct media_options *o)
     return e;
 }
 
+static enum err open_port(struct media *m, const struct media_options *o)
+{
+    m->ports = mem_ref(o->ports);
+    if (m->ports)
+        return media_ports_take(m->ports, media_on_rtp, m, &m->rtp, &m->strays);
+    return rtp_listen(&m->rtp, IPPROTO_UDP, o->laddr, PORT_LOW, PORT_HIGH, false, media_on_rtp, NULL, m) ? ERR_IO
+                                                                                                         : ERR_NONE;
+}
+
+static void close_port(struct media *m)
+{
+    if (m->ports && m->rtp)
+        media_ports_give(m->ports, m->rtp, &m->refused);
+    else
+        mem_deref(m->rtp);
+    mem_deref(m->ports);
+}
+
 enum err media_new(struct media **ret, const struct media_options *options, const struct media_events *events,
                    void *arg)
 {
@@ -475,9 +516,7 @@ enum err media_new(struct media **ret, const struct media_options *options, cons
     m->packet = mbuf_alloc(RTP_HEADER_SIZE + FRAME);
     if (!m->packet || !dtmf_in_init(&m->in, media_on_key, m))
         goto fail;
-    const struct config *c = options->config;
-    if (rtp_listen(&m->rtp, IPPROTO_UDP, options->laddr, c ? (uint16_t)c->voice_rtp_port_low : PORT_LOW,
-                   c ? (uint16_t)c->voice_rtp_port_high : PORT_HIGH, false, media_on_rtp, NULL, m))
+    if (open_port(m, options))
         goto fail;
     udp_handler_set(rtcp_sock(m->rtp), drop_rtcp, NULL);
     if (describe_session(m, options))
@@ -497,7 +536,7 @@ void media_free(struct media *m)
     dtmf_in_done(&m->in);
     media_crypto_done(&m->crypto);
     mem_deref(m->sdp);
-    mem_deref(m->rtp);
+    close_port(m);
     mem_deref(m->packet);
     free(m);
 }

@@ -1,10 +1,10 @@
 /* One call's audio: an RTP or SRTP session with G.711 both ways and RFC 4733 events, negotiated by SDP.
  *
  * Lives on one thread that runs libre's loop. Once started, sends a packet every tick: sound, events or silence.
- * Accepts packets only from the negotiated host or a host of the signalling, and from one port of it, chosen once
- * (symmetric RTP), so that nobody else can press keys in a call. Sends only to that address: an address that is merely
- * named in SDP could be a third party's and gets no packet. A peer that sends no packets gets ours at the host of its
- * SIP. */
+ * Accepts packets from one address at a time, so that nobody else can press keys in a call: the one of the SDP; another
+ * port of the negotiated host, or a host of the signalling, only while no packet comes from it (symmetric RTP behind
+ * NAT). Sends only to that address: an address that is merely named in SDP could be a third party's and gets no packet.
+ * A peer that sends no packets gets ours at the host of its SIP. */
 #pragma once
 #include <re/re.h>
 
@@ -15,6 +15,7 @@
 #include "voice/tick.h"
 
 struct media;
+struct media_ports;
 
 /* A packet of the peer: G.711 audio, or an RFC 4733 event. */
 struct media_packet {
@@ -36,7 +37,8 @@ struct media_events {
 
 struct media_options {
     const struct sa *laddr;      /* local address; the port is ignored */
-    const struct config *config; /* ports, external address, voice.any_events; NULL: the defaults */
+    const struct config *config; /* external address, voice.any_events; NULL: the defaults */
+    struct media_ports *ports;   /* of laddr; NULL: a random port */
     const struct sa *peer;       /* of its SIP, which the external address depends on; may be NULL */
     bool events;                 /* offer and accept RFC 4733 */
     enum media_srtp srtp;        /* how our own offers and answers handle it */

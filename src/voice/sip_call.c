@@ -461,6 +461,7 @@ static int make_media(struct sip_call *c, const struct sip_msg *msg)
     struct media_options options = {.laddr = &msg->dst,
                                     .peer = &msg->src,
                                     .config = c->agent->config,
+                                    .ports = c->stack->ports,
                                     .events = true,
                                     .srtp = c->offered ? offered_srtp(c, msg) : MEDIA_SRTP_ACCEPT};
     if (media_new(&c->media, &options, &sip_call_media_events, c))

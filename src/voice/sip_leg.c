@@ -73,6 +73,7 @@ static int make_leg_media(struct sip_leg *l, const struct sip_route *r)
     struct media_options options = {.laddr = &r->stack->bound,
                                     .peer = &r->trunk->targets[r->trunk->target].addr,
                                     .config = l->agent->config,
+                                    .ports = r->stack->ports,
                                     .events = true,
                                     .srtp = r->srtp};
     return media_new(&l->media, &options, &leg_media_events, l) ? ENOMEM : 0;

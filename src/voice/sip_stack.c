@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "voice/media_ports.h"
 #include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_box.h"
@@ -193,6 +194,14 @@ static int bind_both(struct sip_stack *s, const struct sa *want, struct sa *ret_
     return e;
 }
 
+static int open_ports(struct sip_stack *s)
+{
+    const struct config *c = s->agent->config;
+    return media_ports_new(&s->ports, &s->bound, (uint16_t)c->voice_rtp_port_low, (uint16_t)c->voice_rtp_port_high)
+               ? ENOMEM
+               : 0;
+}
+
 int sip_stack_listen(struct sip_stack *s, const struct sa *want)
 {
     struct sa bound;
@@ -200,7 +209,9 @@ int sip_stack_listen(struct sip_stack *s, const struct sa *want)
     if (e)
         return e;
     s->bound = bound;
-    e = sip_tls_listen(s);
+    e = open_ports(s);
+    if (!e)
+        e = sip_tls_listen(s);
     if (e) {
         sip_stack_close(s);
         return e;
@@ -233,5 +244,6 @@ void sip_stack_close(struct sip_stack *s)
         sip_peers_forget(&s->agent->peers, -1, &s->bound_tls);
     sa_init(&s->bound_tls, AF_UNSPEC);
     sip_transp_flush(s->sip);
+    s->ports = mem_deref(s->ports);
     sa_init(&s->bound, AF_UNSPEC);
 }

@@ -5,6 +5,7 @@
 #pragma once
 #include <re/re.h>
 
+struct media_ports;
 struct sip_agent;
 
 struct sip_stack {
@@ -14,6 +15,7 @@ struct sip_stack {
     struct sa bound_tls;
     struct sip *sip;
     struct sipsess_sock *sessions;
+    struct media_ports *ports; /* of the address */
     struct sip_lsnr *first, *guard, *rest, *responses;
     char probe[20];            /* Call-ID of the filter's request to ourselves, until it arrives */
     struct udp_sock *udp;      /* the SIP socket, once known */

@@ -68,6 +68,20 @@ static inline int raw_socket(int *ret_port)
     return raw_socket_at("127.0.0.1", ret_port);
 }
 
+/* Whether n ports of 127.0.0.1 from that one on are free. */
+static inline bool raw_ports_are_free(int port, int n)
+{
+    bool all = true;
+    for (int i = 0; all && i < n; i++) {
+        struct sockaddr_storage at;
+        const socklen_t length = raw_address("127.0.0.1", port + i, &at);
+        const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        all = !bind(fd, (struct sockaddr *)&at, length);
+        close(fd);
+    }
+    return all;
+}
+
 /* Opens a peer at `host` for the service at `address`, which is "ADDRESS:PORT"; all addresses are reached on loopback.
  */
 static inline void raw_open_at(struct raw *r, const char *host, const char *address)

@@ -55,6 +55,22 @@ static void test_the_resident_hangs_up_before_the_visitor_acknowledges(void **st
     visitor_hung_up_on();
 }
 
+static void test_another_port_of_the_trunk_does_not_take_the_phone(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    struct raw other;
+    (void)connect_both(&p);
+    raw_open(&other, sip_address(agent));
+    audio_passes(other.rtp, phone_media_port(&p), 0, 0x44, r.rtp, 0, 0x44);
+    audio_passes(trunk.rtp, phone_media_port(&p), 0, 0x33, r.rtp, 0, 0x33);
+    raw_audio(other.rtp, phone_media_port(&p), 2000, 0, 0x44);
+    assert_false(raw_hears(r.rtp, 0, 0x44, 300));
+    audio_passes(trunk.rtp, phone_media_port(&p), 0, 0x33, r.rtp, 0, 0x33);
+    raw_close(&other);
+    hang_up_and_end(&p);
+}
+
 static void test_audio_is_recoded_where_the_formats_differ(void **state)
 {
     (void)state;
@@ -626,6 +642,7 @@ int main(void)
         TEST(test_visitor_and_resident_talk),
         TEST(test_the_resident_hangs_up),
         TEST(test_the_resident_hangs_up_before_the_visitor_acknowledges),
+        TEST(test_another_port_of_the_trunk_does_not_take_the_phone),
         TEST(test_audio_is_recoded_where_the_formats_differ),
         TEST(test_a_phone_on_hold_gets_no_audio_until_it_resumes),
         TEST(test_the_visitor_hears_early_media),

@@ -33,6 +33,18 @@ static int set_up(void **state)
     return 0;
 }
 
+/* One port for audio. */
+static int set_up_one_port(void **state)
+{
+    int port;
+    do
+        port = 20000 + 2 * (rand_u16() % 10000);
+    while (!raw_ports_are_free(port, 2));
+    agent_config.voice_rtp_port_low = port;
+    agent_config.voice_rtp_port_high = port + 1;
+    return set_up(state);
+}
+
 static int tear_down(void **state)
 {
     raw_close(&r);
@@ -95,6 +107,53 @@ static void test_a_host_that_was_not_named_cannot_take_the_audio(void **state)
     assert_true(raw_hears_rtp(&r));
 }
 
+/* The first box did not hear that its call is over, and sends on. The next one only listens. */
+static void test_audio_of_a_call_that_is_over_does_not_take_the_next_one(void **state)
+{
+    (void)state;
+    struct raw next;
+    const int port = establish(FAKE_CODE, r.host);
+    assert_true(raw_hears_rtp(&r));
+    raw_request(&r, "BYE", FAKE_CODE, 2, "", "");
+    assert_int_equal(raw_final(&r), 200);
+    wait_for_calls(0);
+    for (uint32_t i = 0; i < 10; i++, usleep(20000))
+        raw_press(r.rtp, port, 1000 * i, 9);
+    raw_open(&next, sip_address(agent));
+    raw_invite(&next, FAKE_CODE);
+    assert_int_equal(raw_final(&next), 200);
+    assert_int_equal(raw_media_port(&next), port);
+    raw_request(&next, "ACK", FAKE_CODE, 1, "", "");
+    assert_true(raw_hears_rtp(&next));
+    assert_true(raw_falls_silent(&r, 150));
+    raw_press(r.rtp, port, 20000, 9);
+    raw_press(r.rtp, port, 21000, 11);
+    assert_int_equal(raw_count_rtp(&r, 300), 0);
+    raw_press(next.rtp, port, 1000, 7);
+    raw_press(next.rtp, port, 2000, 11);
+    wait_for_codes(1);
+    assert_string_equal(fake.codes[0], "7");
+    raw_close(&next);
+}
+
+static void test_the_address_of_the_sdp_takes_the_call_back(void **state)
+{
+    (void)state;
+    struct raw late;
+    const int port = establish(FAKE_CODE, r.host);
+    raw_open(&late, sip_address(agent));
+    raw_press(late.rtp, port, 9000, 16); /* no key */
+    assert_true(raw_hears_rtp(&late));
+    raw_press(r.rtp, port, 1000, 7);
+    assert_true(raw_falls_silent(&late, 150));
+    assert_true(raw_hears_rtp(&r));
+    raw_press(late.rtp, port, 10000, 9);
+    raw_press(r.rtp, port, 2000, 11);
+    wait_for_codes(1);
+    assert_string_equal(fake.codes[0], "7");
+    raw_close(&late);
+}
+
 /* Whether a packet of an event arrives. */
 static bool hears_event(struct raw *caller)
 {
@@ -123,7 +182,10 @@ int main(void)
         T(a_host_that_is_only_named_gets_nothing),
         T(a_named_host_that_sends_audio_gets_ours),
         T(a_host_that_was_not_named_cannot_take_the_audio),
+        T(the_address_of_the_sdp_takes_the_call_back),
         T(a_box_that_sends_no_audio_hears_the_release_tone),
+        cmocka_unit_test_setup_teardown(test_audio_of_a_call_that_is_over_does_not_take_the_next_one, set_up_one_port,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
