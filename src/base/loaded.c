@@ -90,13 +90,14 @@ static bool digest_of_file(const char *path, unsigned char ret[static SHA256_LEN
     struct buf text = BUF(FILE_MAX);
     char part[BUFSIZ];
     FILE *f = fopen(path, "re");
+    const bool found = f;
     for (size_t n; f && (n = fread(part, 1, sizeof part, f)) > 0;)
         buf_put(&text, part, n);
     if (f)
         fclose(f);
     crypto_sha256(buf_view(&text), ret);
     buf_done(&text);
-    return f;
+    return found;
 }
 
 void loaded_certificate(const char *path, const char *fingerprint)

@@ -93,8 +93,9 @@ static enum running check_running(const char *data_dir)
     const json_t *changes = json_object_get(state, "to_apply");
     const bool current = json_is_array(changes) && json_array_size(changes) == 0;
     size_t i;
-    json_array_foreach (changes, i, change)
+    json_array_foreach (changes, i, change) {
         report(SETUP_WARNING, "service", json_string_value(change));
+    }
     if (current)
         report(SETUP_OK, "service", "runs with the configuration and the certificate as they are now");
     const enum running running = !state ? RUNNING_NOT : current ? RUNNING_CURRENT : RUNNING_OUTDATED;
