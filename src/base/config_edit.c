@@ -1,5 +1,6 @@
 #include "base/config_edit.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -122,6 +123,7 @@ struct str config_edit_set(struct arena *a, struct str text, struct config_place
 
 struct str config_edit_remove(struct arena *a, struct str text, struct config_place at)
 {
+    assert(at.key || at.section || at.peer);
     struct level levels[2];
     const size_t count = levels_of(at, levels), parents = at.key ? count : count - 1;
     const char *blanked = config_text_blanked(a, text), *from = blanked;

@@ -100,7 +100,7 @@ bool setup_is_reference(const char *secret);
 
 /* Why the text cannot be the answer, for people; NULL if it can. It is what `portero check-config` would say of the
  * configuration with the answers so far, and what `portero setup --check` would say of a certificate. In the arena. */
-const char *setup_complaint(struct setup *s, int question, struct str text);
+const char *setup_complaint(struct setup *s, int question, struct str given);
 
 /* ---- setup_ask.c ---- */
 

@@ -178,8 +178,10 @@ static void show_answers(void)
 static struct str ask(struct setup *s, const struct setup_row *q, const char *dflt)
 {
     const bool shown = dflt && *dflt, secret = q->secret != SETUP_OPEN && (!dflt || strcmp(dflt, SETUP_SQLITE) != 0);
-    if (s->answers_path)
-        return given_answer(s, q).p ? given_answer(s, q) : STR("");
+    if (s->answers_path) {
+        const struct str given = given_answer(s, q);
+        return given.p ? given : STR("");
+    }
     if (!q->ask)
         return STR("");
     const bool hidden = s->interactive && q->secret == SETUP_HIDDEN && hide_answer();
