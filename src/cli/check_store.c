@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/datadir.h"
 #include "domain/check.h"
+#include "store/schema_check.h"
 #include "store/store.h"
 
 struct check_options {
@@ -18,10 +20,27 @@ static const struct option_row rows[] = {
     OPTION_TEXT(struct check_options, data, "data", "DIR", "data directory [from the configuration]"),
 };
 
-/* Prints a line for each check. *ret_faulty counts those that found something. */
+/* Prints a line for the schema of a file. Returns the number of faults. */
+static int check_schema(const struct config *config)
+{
+    char *why = NULL;
+    if (config->engine != ENGINE_SQLITE)
+        return 0;
+    char *path = mem_printf("%s/portero.db", config->top_data_dir);
+    const enum err e = schema_check(path, &why);
+    free(path);
+    if (e == ERR_USAGE)
+        terminal_print(stdout, "schema: not compared: %s", why);
+    else
+        terminal_print(stdout, "schema: %s", e ? why : "good");
+    putchar('\n');
+    free(why);
+    return e && e != ERR_USAGE;
+}
+
+/* Prints a line for each check. Adds to *ret_faulty those that found something. */
 static enum err check_all(struct store *store, int *ret_faulty, char **ret_why)
 {
-    *ret_faulty = 0;
     for (size_t i = 0; i < check_count; i++) {
         struct check_result result = {.check = &checks_of_store[i]};
         if (store_look_run(store, check_run, &result))
@@ -41,11 +60,11 @@ static enum err check_all(struct store *store, int *ret_faulty, char **ret_why)
 static enum err check(const struct config *config, const void *context, char **ret_why)
 {
     struct store *store;
-    int faulty = 0;
     (void)context;
     enum err e = store_look(config, &store, ret_why);
     if (e)
         return e;
+    int faulty = check_schema(config);
     e = check_all(store, &faulty, ret_why);
     if (!e && datadir_check_master_key(config, store, ret_why)) {
         printf("master key: %s\n", *ret_why);

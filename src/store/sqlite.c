@@ -134,15 +134,15 @@ static void sqlite_close(struct store *base)
     free(s);
 }
 
-static struct sqlite_store *store_new(const char *dir)
+static struct sqlite_store *store_new(char *path)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, configure_library);
     struct sqlite_store *s = mem_new(struct sqlite_store);
     s->base.engine = &sqlite_engine;
     s->lock_fd = -1;
-    s->path = mem_printf("%s/portero.db", dir);
-    s->wal_path = mem_printf("%s/portero.db-wal", dir);
+    s->path = path;
+    s->wal_path = mem_printf("%s-wal", path);
     atomic_init(&s->commits, 1);
     pthread_mutex_init(&s->sessions_mutex, NULL);
     return s;
@@ -152,7 +152,7 @@ static enum err sqlite_look(const struct config *c, struct store **ret, char **r
 {
     if (size_in(c->top_data_dir, "portero.db") == 0)
         return err_why(ret_why, ERR_USAGE, "%s/portero.db: not found, or empty", c->top_data_dir);
-    struct sqlite_store *s = store_new(c->top_data_dir);
+    struct sqlite_store *s = store_new(mem_printf("%s/portero.db", c->top_data_dir));
     s->looks = true;
     *ret = &s->base;
     return ERR_NONE;
@@ -160,7 +160,7 @@ static enum err sqlite_look(const struct config *c, struct store **ret, char **r
 
 static enum err sqlite_open(const struct config *c, struct store **ret, char **ret_why)
 {
-    struct sqlite_store *s = store_new(c->top_data_dir);
+    struct sqlite_store *s = store_new(mem_printf("%s/portero.db", c->top_data_dir));
     enum err e = sqlite_lock_directory(c->top_data_dir, &s->lock_fd, ret_why);
     if (!e)
         e = check_found(s, c, ret_why);
@@ -176,6 +176,18 @@ static enum err sqlite_open(const struct config *c, struct store **ret, char **r
     }
     *ret = &s->base;
     return ERR_NONE;
+}
+
+enum err sqlite_memory(struct store **ret)
+{
+    struct sqlite_store *s = store_new(mem_strdup(":memory:"));
+    s->looks = true; /* of a file that is attached */
+    enum err e = sqlite_connect(s, false, &s->writer.db);
+    if (e)
+        sqlite_close(&s->base);
+    else
+        *ret = &s->base;
+    return e;
 }
 
 static enum err sqlite_start(struct store *base)

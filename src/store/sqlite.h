@@ -111,7 +111,14 @@ struct sqlite_store {
 /* Takes the lock of the data directory until *ret_fd is closed; -1 on failure. ret_why as in store_open. */
 enum err sqlite_lock_directory(const char *dir, int *ret_fd, char **ret_why) CHECKED;
 
+/* Opens an empty store in memory, not started; the caller closes it. */
+enum err sqlite_memory(struct store **ret) CHECKED;
+
 /* ---- sqlite_connection.c ---- */
+/* Prepares a connection for a file that others may have written: no function with an effect outside of the file runs
+ * for its schema, none of its views is read, and no statement can write its schema or pages past SQLite. Returns the
+ * result code of SQLite. */
+int sqlite_distrust(sqlite3 *handle);
 enum err sqlite_connect(struct sqlite_store *s, bool reads_only, struct sqlite_db **ret) CHECKED;
 void sqlite_disconnect(struct sqlite_db *db);
 

@@ -16,6 +16,14 @@ static const char connection_pragmas[] = "PRAGMA journal_mode=WAL;"
                                          "PRAGMA secure_delete=ON;"
                                          "PRAGMA foreign_keys=ON;";
 
+int sqlite_distrust(sqlite3 *handle)
+{
+    int rc = sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return rc == SQLITE_OK ? sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL) : rc;
+}
+
 enum err sqlite_connect(struct sqlite_store *s, bool reads_only, struct sqlite_db **ret)
 {
     struct sqlite_db *db = mem_new(struct sqlite_db);
@@ -23,6 +31,8 @@ enum err sqlite_connect(struct sqlite_store *s, bool reads_only, struct sqlite_d
     db->store = s;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
     int rc = sqlite3_open_v2(s->path, &db->handle, flags, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite_distrust(db->handle);
     if (rc == SQLITE_OK)
         rc = sqlite3_busy_timeout(db->handle, BUSY_MS);
     if (rc == SQLITE_OK)

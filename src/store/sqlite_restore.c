@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "store/restore.h"
-#include "store/sql_table.h"
+#include "store/schema_check.h"
 #include "store/sqlite.h"
 
 #define PORTION (1 << 20)
@@ -99,24 +99,32 @@ static int read_text(sqlite3 *db, const char *sql, char *ret, size_t size)
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Reads all of the staged database. One without a schema must not become an empty store. */
+/* Reads all of the staged database. */
 static enum err check_integrity(const struct restore *r, const char *file, char **ret_why)
 {
     sqlite3 *db = NULL;
-    char found[256] = "", schema[16] = "";
+    char found[256] = "";
     int rc = sqlite3_open_v2(r->staged, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK)
+        rc = sqlite_distrust(db);
+    if (rc == SQLITE_OK)
         rc = read_text(db, "PRAGMA integrity_check(1)", found, sizeof found);
-    if (rc == SQLITE_OK && !strcmp(found, "ok"))
-        rc = read_text(db, sql_table[SQL_SCHEMA_VERSION].sqlite, schema, sizeof schema);
     enum err e = ERR_NONE;
     if (rc != SQLITE_OK)
         e = err_why(ret_why, ERR_IO, "%s: not a copy of a store: %s", file, sqlite3_errmsg(db));
     else if (strcmp(found, "ok") != 0)
         e = err_why(ret_why, ERR_IO, "%s: damaged: %s", file, found);
-    else if (strtol(schema, NULL, 10) <= 0)
-        e = err_why(ret_why, ERR_IO, "%s: not a copy of a store: no schema version", file);
     sqlite3_close(db);
+    return e;
+}
+
+static enum err check_schema(const struct restore *r, const char *file, char **ret_why)
+{
+    char *why = NULL;
+    enum err e = schema_check(r->staged, &why);
+    if (e)
+        e = err_why(ret_why, e, "%s: %s%s", file, e == ERR_USAGE ? "" : "not a copy of a store: ", why);
+    free(why);
     return e;
 }
 
@@ -126,6 +134,8 @@ static enum err stage(const struct restore *r, const char *file, char **ret_why)
     if (mkdir(r->staging, 0700) < 0)
         return fail_errno(ret_why, r->staging);
     enum err e = copy_file(file, r, ret_why);
+    if (!e)
+        e = check_schema(r, file, ret_why);
     return e ? e : check_integrity(r, file, ret_why);
 }
 

@@ -278,6 +278,38 @@ describe('restore', { skip }, () => {
         assert.equal(last.status, 0, last.stderr);
         assert.equal(grants(w.daemon), copied);
     });
+
+    const hostile = [
+        ['trigger', 'CREATE TRIGGER steal AFTER INSERT ON access_grant BEGIN UPDATE setting SET value = NEW.access_code; END;', 'trigger steal'],
+        ['trigger that runs at once', 'CREATE TRIGGER steal AFTER INSERT ON schema_version BEGIN DELETE FROM account; END;', 'trigger steal'],
+        ['view', 'CREATE VIEW spy AS SELECT access_code FROM access_grant;', 'view spy'],
+        ['view in place of a table', 'ALTER TABLE setting RENAME TO setting_of; CREATE VIEW setting AS SELECT * FROM setting_of;', '(table|view|index) \\w+'],
+        ['view of the version that does not end', 'DROP TABLE schema_version; CREATE VIEW schema_version AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS version FROM n;', 'no schema version'],
+        ['table', 'CREATE TABLE loot (code TEXT);', 'table loot'],
+        ['column', 'ALTER TABLE account ADD COLUMN note TEXT;', 'table account'],
+        ['generated column', 'ALTER TABLE account ADD COLUMN note TEXT AS (upper(email));', 'table account'],
+        ['index', 'CREATE INDEX slow ON account (lower(email));', 'index slow'],
+        ['index of another column', 'DROP INDEX member_email; CREATE INDEX member_email ON member (name);', 'index member_email'],
+        ['lack of a trigger', 'DROP TRIGGER building_webhook_gone;', 'trigger building_webhook_gone'],
+        ['escape in a name', `CREATE TABLE "loot\u001b[31m" (code TEXT);`, 'table loot[ ?]\\[31m'],
+    ];
+    for (const [what, change, named] of hostile) { // the service is stopped
+        it(`refuses a copy with another ${what}, and runs nothing of it`, () => {
+            const before = readFileSync(join(w.daemon.data, 'portero.db'));
+            copyFileSync(file, join(directory, 'hostile.db'));
+            sql({ data: directory, file: 'hostile.db' }, change);
+            complains(restore('--force', join(directory, 'hostile.db')), 1, new RegExp(`hostile\\.db: not a copy of a store: .*${named}`));
+            assert.deepEqual(readFileSync(join(w.daemon.data, 'portero.db')), before);
+            assert.ok(!existsSync(join(w.daemon.data, 'restoring')));
+        });
+    }
+
+    it('takes a copy that was analysed', () => {
+        copyFileSync(file, join(directory, 'analysed.db'));
+        sql({ data: directory, file: 'analysed.db' }, 'ANALYZE;');
+        const done = restore('--force', join(directory, 'analysed.db'));
+        assert.equal(done.status, 0, done.stderr);
+    });
 });
 
 if (engine === 'postgresql') describe('backup of a PostgreSQL store', () => {

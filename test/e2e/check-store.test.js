@@ -66,6 +66,15 @@ describe('check-store', () => {
         assert.match(done.stdout, /^master key: .*another master key$/m);
     });
 
+    if (engine === 'sqlite') it('finds what is not of its schema', () => {
+        sql(w.daemon, 'CREATE TRIGGER steal AFTER INSERT ON access_grant BEGIN UPDATE setting SET value = NEW.access_code; END;');
+        found(/^schema: the schema is not Portero's: trigger steal$/m);
+        sql(w.daemon, 'DROP TRIGGER steal; CREATE VIEW spy AS SELECT email FROM account;');
+        found(/^schema: the schema is not Portero's: view spy$/m);
+        sql(w.daemon, 'DROP VIEW spy;');
+        assert.equal(check().status, 0);
+    });
+
     if (engine === 'sqlite') it('finds a damaged database', () => { // amcheck does it for PostgreSQL
         const path = join(w.daemon.data, 'portero.db');
         const bytes = readFileSync(path);
