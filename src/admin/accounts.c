@@ -88,6 +88,107 @@ static enum err show_account(struct request *q, struct reply *p)
     return reply_ok(p, 200, &account_shape, reply);
 }
 
+/* ---- the accounts ---- */
+
+#define ADD_MAX  100
+#define LIST_MAX 1000
+
+struct add_body {
+    struct val emails;
+};
+struct added_row {
+    struct val email, id;
+};
+struct added_reply {
+    struct val data;
+};
+struct list_query {
+    struct val after;
+};
+struct row_reply {
+    struct val email, id, created_at, virtual_number, signed_in;
+};
+struct rows_reply {
+    struct val data;
+};
+
+static const struct field add_fields[] = {
+    FIELD(struct add_body, emails, T_STRINGS, .flags = F_REQUIRED | F_TRIM | F_LOWER, .format = "email", .min = 1,
+          .max = ADD_MAX, .error = ERR_INVALID_EMAIL),
+};
+static const struct shape add_shape = SHAPE(struct add_body, "AdminAccountsAdd", add_fields);
+
+static const struct field added_row_fields[] = {
+    FIELD(struct added_row, email, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct added_row, id, T_ID, .flags = F_REQUIRED),
+};
+static const struct shape added_row_shape = SHAPE(struct added_row, "AdminAccountAdded", added_row_fields);
+static const struct field added_fields[] = {
+    FIELD(struct added_reply, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &added_row_shape),
+};
+static const struct shape added_shape = SHAPE(struct added_reply, "AdminAccountsAdded", added_fields);
+
+static const struct field list_query_fields[] = {
+    FIELD(struct list_query, after, T_STRING, .flags = F_TRIM | F_LOWER, .max = 254,
+          .doc = "the last address of the list before"),
+};
+static const struct shape list_query_shape = SHAPE(struct list_query, "AdminAccountsQuery", list_query_fields);
+
+static const struct field row_fields[] = {
+    FIELD(struct row_reply, email, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct row_reply, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct row_reply, created_at, T_TIME, .flags = F_REQUIRED),
+    FIELD(struct row_reply, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "of its first building"),
+    FIELD(struct row_reply, signed_in, T_BOOL, .flags = F_REQUIRED, .doc = "somebody has signed in"),
+};
+static const struct shape row_shape = SHAPE(struct row_reply, "AdminAccountRow", row_fields);
+static const struct field rows_fields[] = {
+    FIELD(struct rows_reply, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &row_shape),
+};
+static const struct shape rows_shape = SHAPE(struct rows_reply, "AdminAccounts", rows_fields);
+
+static enum err add_accounts(struct request *q, struct reply *p)
+{
+    const struct add_body *body = q->body;
+    const struct val *emails = body->emails.ptr;
+    const size_t count = body->emails.count;
+    struct added_reply *reply = arena_new(q->tx.arena, struct added_reply);
+    struct added_row *list = arena_array(q->tx.arena, struct added_row, count);
+    struct id id = {{0}};
+    for (size_t i = 0; i < count; i++) {
+        enum err e = account_ensure(&q->tx, emails[i].s, &id);
+        if (e)
+            return e;
+        list[i] = (struct added_row){emails[i], v_str(arena_str(q->tx.arena, id_str(&id)))};
+    }
+    reply->data = v_list(list, count);
+    q->subject = arena_printf(q->tx.arena, "accounts=%zu account=%s", count, id.text);
+    return reply_ok(p, 201, &added_shape, reply);
+}
+
+static enum err list_accounts(struct request *q, struct reply *p)
+{
+    const struct list_query *query = q->query;
+    const struct account_row *found;
+    size_t count;
+    const struct str after = v_set(query->after) ? query->after.s : STR("");
+    enum err e = account_list(&q->tx, after, LIST_MAX, &found, &count);
+    if (e)
+        return e;
+    struct rows_reply *reply = arena_new(q->tx.arena, struct rows_reply);
+    struct row_reply *list = arena_array(q->tx.arena, struct row_reply, count + 1);
+    for (size_t i = 0; i < count; i++)
+        list[i] = (struct row_reply){
+            .email = v_str(found[i].email),
+            .id = admin_id_val(&found[i].id),
+            .created_at = v_time(found[i].created_us),
+            .virtual_number = v_str(found[i].number),
+            .signed_in = v_bool(found[i].signed_in),
+        };
+    reply->data = v_list(list, count);
+    return reply_ok(p, 200, &rows_shape, reply);
+}
+
 /* ---- the revision of the interface ---- */
 
 struct revision_body {
@@ -138,22 +239,28 @@ static const struct shape erased_shape = SHAPE(struct erase_reply, "AdminAccount
 
 struct erase {
     struct str account;
+    bool unused; /* only if nobody has used it */
     struct id id;
 };
 
 static enum err begin_run(struct tx *tx, void *arg)
 {
     struct erase *r = arg;
+    bool used = false;
     enum err e = erasure_find(tx, r->account, &r->id);
+    if (!e && r->unused)
+        e = account_used(tx, &r->id, &used);
+    if (!e && used)
+        e = tx_fail(tx, ERR_BAD_REQUEST,
+                    "somebody has used the account: `portero admin account delete` deletes it with all that it has");
     return e ? e : erasure_begin(tx, &r->id);
 }
 
-static enum err delete_account(struct request *q, struct reply *p)
+static enum err erase_account(struct request *q, struct reply *p, struct str account, bool unused)
 {
-    const struct erase_body *body = q->body;
     struct erase *r = arena_new(q->tx.arena, struct erase);
     bool done = false;
-    *r = (struct erase){.account = body->account.s};
+    *r = (struct erase){.account = account, .unused = unused};
     enum err e = work_write(&q->work, begin_run, r);
     if (id_given(&r->id))
         q->subject = arena_printf(q->tx.arena, "account=%s", r->id.text);
@@ -168,6 +275,16 @@ static enum err delete_account(struct request *q, struct reply *p)
     return reply_ok(p, 200, &erased_shape, reply);
 }
 
+static enum err delete_account(struct request *q, struct reply *p)
+{
+    return erase_account(q, p, ((const struct erase_body *)q->body)->account.s, false);
+}
+
+static enum err remove_account(struct request *q, struct reply *p)
+{
+    return erase_account(q, p, ((const struct erase_body *)q->body)->account.s, true);
+}
+
 static const struct route rows[] = {
     {.operation_id = "adminShowAccount",
      .summary = "An account and its buildings",
@@ -180,6 +297,41 @@ static const struct route rows[] = {
      .handler = show_account,
      .status = 200,
      .reply = &account_shape},
+    {.operation_id = "adminAddAccounts",
+     .summary = "Make accounts for addresses, which then can sign in",
+     .tag = "Accounts",
+     .method = HTTP_POST,
+     .path = "/admin/accounts",
+     .credential = CRED_CONTROL,
+     .body = &add_shape,
+     .body_error = ERR_BAD_REQUEST,
+     .run = RUN_WRITE,
+     .handler = add_accounts,
+     .status = 201,
+     .reply = &rows_shape},
+    {.operation_id = "adminListAccounts",
+     .summary = "List the accounts by address, at most 1000",
+     .tag = "Accounts",
+     .method = HTTP_GET,
+     .path = "/admin/accounts/list",
+     .credential = CRED_CONTROL,
+     .query = &list_query_shape,
+     .run = RUN_READ,
+     .handler = list_accounts,
+     .status = 200,
+     .reply = &rows_shape},
+    {.operation_id = "adminRemoveAccount",
+     .summary = "Remove an account that nobody has used",
+     .tag = "Accounts",
+     .method = HTTP_POST,
+     .path = "/admin/accounts/remove",
+     .credential = CRED_CONTROL,
+     .body = &erase_shape,
+     .body_error = ERR_BAD_REQUEST,
+     .run = RUN_BLOCKING,
+     .handler = remove_account,
+     .status = 200,
+     .reply = &erased_shape},
     {.operation_id = "adminSetAccountRevision",
      .summary = "Choose the revision of the interface that an account's keys are served",
      .tag = "Accounts",

@@ -3,6 +3,7 @@
 #include "api/earlier_keys.h"
 #include "api/routes.h"
 #include "api/sign_in.h"
+#include "base/log.h"
 #include "domain/session.h"
 
 /* ---- bodies ---- */
@@ -64,6 +65,14 @@ const struct shape session_credential_shape =
 
 /* ---- handlers ---- */
 
+/* The operator can tell who was refused; the address is not in the log. */
+static void log_not_mailed(const struct request *q, struct str email)
+{
+    struct str domain;
+    (void)str_cut(email, '@', &domain);
+    log_info("sign_in address=%.1s***@%.*s result=not_listed request=%s", email.p, STR_ARG(domain), q->request_id);
+}
+
 static enum err post_otp(struct request *q, struct reply *p)
 {
     const struct otp_request *body = q->body;
@@ -71,6 +80,8 @@ static enum err post_otp(struct request *q, struct reply *p)
     enum err e = session_challenge(&q->tx, body->email.s, &challenge);
     if (e)
         return e;
+    if (!challenge.mailed)
+        log_not_mailed(q, body->email.s);
     struct otp_challenge *r = arena_new(q->tx.arena, struct otp_challenge);
     r->challenge = v_str(arena_str(q->tx.arena, str_z(challenge.id)));
     r->message = v_str(STR("A six-digit code was sent to this address. It is valid for 15 minutes."));

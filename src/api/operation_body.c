@@ -176,7 +176,8 @@ struct add_result {
 static const struct field add_result_fields[] = {
     FIELD(struct add_result, building_id, T_ID, .flags = F_REQUIRED),
     FIELD(struct add_result, label, T_STRING, .flags = F_REQUIRED),
-    FIELD(struct add_result, virtual_number, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct add_result, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "null: the operator assigns one"),
     FIELD(struct add_result, physical_test_required, T_BOOL, .flags = F_REQUIRED | F_CONST),
 };
 static const struct shape add_result_shape = SHAPE(struct add_result, "BuildingAdded", add_result_fields);

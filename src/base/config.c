@@ -209,6 +209,15 @@ static void check_twilio(const struct config *c, struct buf *faults)
         config_fault(c, faults, "twilio.from is required with sms.provider twilio");
 }
 
+/* Otherwise whoever signs in spends the operator's money. */
+static void check_bought_numbers(const struct config *c, struct buf *faults)
+{
+    if (c->unbilled && !c->listed && strcmp(c->numbers_provider, "twilio") == 0)
+        config_fault(c, faults,
+                     "accounts.signup must be listed with billing.provider none and numbers.provider twilio: "
+                     "each account gets a number that you pay for");
+}
+
 static void check_code_calls(const struct config *c, struct buf *faults)
 {
     bool trunk = false;
@@ -273,6 +282,7 @@ static void check_whole(const struct config *c, struct buf *faults)
         config_fault(c, faults, "mail.url is required with mail.provider smtp");
     check_peers(c, faults);
     check_twilio(c, faults);
+    check_bought_numbers(c, faults);
     check_code_calls(c, faults);
     check_stripe(c, faults);
     if (c->production)
@@ -283,6 +293,8 @@ static void config_derive(struct config *c)
 {
     c->production = strcmp(c->top_mode, "production") == 0;
     c->unbilled = strcmp(c->billing_provider, "none") == 0;
+    c->listed = *c->accounts_signup ? strcmp(c->accounts_signup, "listed") == 0 : c->production && c->unbilled;
+    c->assigned = c->unbilled && strcmp(c->numbers_provider, "pool") == 0;
     c->engine = strcmp(c->store_engine, "postgresql") == 0 ? ENGINE_POSTGRESQL : ENGINE_SQLITE;
     for (size_t i = 0; i < CONFIG_PLANS; i++)
         if (c->plans[i].amount_minor < 0)

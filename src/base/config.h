@@ -65,6 +65,8 @@ struct config {
     struct arena arena;
     bool production; /* mode */
     bool unbilled;   /* billing.provider is none */
+    bool listed;     /* accounts.signup is listed, or is empty and that follows */
+    bool assigned;   /* buildings get numbers from the operator only: a pool, and nobody pays for one */
     enum store_engine engine;
 #define STRING(section, key, dflt, doc)          const char *section##_##key;
 #define INTEGER(section, key, dflt, lo, hi, doc) int64_t section##_##key;

@@ -21,7 +21,7 @@
 struct admin_options {
     const char *config, *data;
     const char *building, *member, *scopes, *name, *email, *phone, *country, *status, *outcome, *session, *which;
-    const char *number, *at, *digits, *from, *revision;
+    const char *number, *account, *after, *at, *digits, *from, *revision;
     int64_t days;
     bool json, yes;
     const char *output;
@@ -43,6 +43,8 @@ static const struct {
     {"email", FIELD_TEXT, offsetof(struct admin_options, email)},
     {"phone", FIELD_TEXT, offsetof(struct admin_options, phone)},
     {"number", FIELD_TEXT, offsetof(struct admin_options, number)},
+    {"account", FIELD_TEXT, offsetof(struct admin_options, account)},
+    {"after", FIELD_TEXT, offsetof(struct admin_options, after)},
     {"country", FIELD_TEXT, offsetof(struct admin_options, country)},
     {"status", FIELD_TEXT, offsetof(struct admin_options, status)},
     {"outcome", FIELD_TEXT, offsetof(struct admin_options, outcome)},
@@ -70,8 +72,17 @@ static const struct option_row key_create_rows[] = {
     OPTION_NUMBER(struct admin_options, days, "days", "N", 1, 90, "days until the key expires [30]"),
     COMMON,
 };
+#define HOLDER                                                                                                         \
+    TEXT(account, "account", "EMAIL", "give it to the first building of this account"),                                \
+        BUILDING("give it to this building")
 static const struct option_row number_add_rows[] = {
+    HOLDER,
     TEXT(country, "country", "CODE", "country of the number, US or CA [US]"),
+    COMMON,
+};
+static const struct option_row number_assign_rows[] = {HOLDER, COMMON};
+static const struct option_row account_list_rows[] = {
+    TEXT(after, "after", "EMAIL", "begin after this address"),
     COMMON,
 };
 static const struct option_row box_add_rows[] = {
@@ -149,6 +160,7 @@ struct verb {
     struct command command; /* first: run_verb gets a pointer to it */
     const char *method, *path;
     const char *operand_field;          /* field of the operand; NULL: the operand is appended to the path */
+    bool list;                          /* that field is a list of all operands */
     char *(*read)(const char *operand); /* the field's text, which the caller frees; NULL: the operand is the text */
     const char *confirm;                /* the question before it is done; NULL: none */
 };
@@ -167,6 +179,12 @@ static const struct verb verbs[] = {
     {VERB("key create", "POST", "/admin/keys", key_create_rows, "Issue a key for a building or a member")},
     {VERB("number list", "GET", "/admin/numbers", common_rows, "List the virtual numbers and their buildings")},
     {VERB("number add", "POST", "/admin/numbers", number_add_rows, "Add a virtual number to the pool"),
+     TAKES("NUMBER", "number")},
+    {VERB("number assign", "POST", "/admin/numbers/assign", number_assign_rows,
+          "Make a number of the pool a building's"),
+     TAKES("NUMBER", "number")},
+    {VERB("number remove", "POST", "/admin/numbers/remove", common_rows,
+          "Take a number out of the pool, and from its building"),
      TAKES("NUMBER", "number")},
     {VERB("number release", "DELETE", "/admin/numbers", common_rows, "Release the virtual number of a building"),
      TAKES("NUMBER", "number")},
@@ -207,6 +225,13 @@ static const struct verb verbs[] = {
     {VERB("greeting set", "POST", "/admin/greetings", greeting_rows, "Play a WAV file in place of a greeting's text"),
      TAKES("FILE", "audio"), .read = recording_from_file},
     {VERB("greeting remove", "DELETE", "/admin/greetings", greeting_rows, "Speak the greeting's text again")},
+    {VERB("account add", "POST", "/admin/accounts", common_rows, "Make accounts for addresses, which then can sign in"),
+     .command.operands = "EMAIL…", .command.operands_least = 1, .command.operands_most = 100, .operand_field = "emails",
+     .list = true},
+    {VERB("account list", "GET", "/admin/accounts/list", account_list_rows,
+          "List the accounts by address, at most 1000")},
+    {VERB("account remove", "POST", "/admin/accounts/remove", common_rows, "Remove an account that nobody has used"),
+     TAKES("EMAIL", "account")},
     {VERB("account show", "GET", "/admin/accounts", common_rows, "Show an account and its buildings"),
      TAKES("EMAIL", "email")},
     {.command = {.name = "admin account export",
@@ -253,8 +278,17 @@ static json_t *field_value(enum field_kind kind, const void *member)
     return kind == FIELD_WORDS ? split(text) : json_string(text);
 }
 
-/* The options and the operand as a JSON object (caller frees). */
-static json_t *request_fields(const struct verb *v, const struct admin_options *o, const char *operand)
+static json_t *list_of(struct arguments operands)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < operands.count; i++)
+        json_array_append_new(list, json_string(operands.words[i]));
+    return list;
+}
+
+/* The options and the operand, or a list of all, as a JSON object (caller frees). */
+static json_t *request_fields(const struct verb *v, const struct admin_options *o, const char *operand,
+                              struct arguments operands)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -263,7 +297,7 @@ static json_t *request_fields(const struct verb *v, const struct admin_options *
             json_object_set_new(object, fields[i].name, value);
     }
     if (operand && v->operand_field)
-        json_object_set_new(object, v->operand_field, json_string(operand));
+        json_object_set_new(object, v->operand_field, v->list ? list_of(operands) : json_string(operand));
     return object;
 }
 
@@ -332,10 +366,11 @@ int admin_ask(const char *data_dir, const char *method, const char *path, const 
     return result;
 }
 
-static int send_verb(const struct verb *v, const struct admin_options *o, const char *operand, const char *data_dir)
+static int send_verb(const struct verb *v, const struct admin_options *o, const char *operand,
+                     struct arguments operands, const char *data_dir)
 {
     struct buf path = BUF(4000);
-    json_t *given = request_fields(v, o, operand);
+    json_t *given = request_fields(v, o, operand, operands);
     char *body = strcmp(v->method, "POST") == 0 ? json_dumps(given, JSON_COMPACT) : NULL;
     int result = EXIT_FAILED;
     admin_put_path(&path, v, given, operand);
@@ -381,7 +416,7 @@ static int run_verb(const struct command *self, const void *given, struct argume
     char *read = operand && v->read ? v->read(operand) : NULL;
     int result = EXIT_FAILED;
     if (read || !operand || !v->read)
-        result = send_verb(v, o, read ? read : operand, config->top_data_dir);
+        result = send_verb(v, o, read ? read : operand, operands, config->top_data_dir);
     free(read);
     config_free(config);
     return result;

@@ -197,7 +197,8 @@ void manual_program(FILE *out)
 
 static void put_value(FILE *out, const struct config_row *row)
 {
-    const bool bare = row->kind == CONFIG_ENUM || row->kind == CONFIG_INTEGER || row->kind == CONFIG_BOOLEAN;
+    const bool bare = (row->kind == CONFIG_ENUM && (!row->dflt || *row->dflt)) || row->kind == CONFIG_INTEGER ||
+                      row->kind == CONFIG_BOOLEAN;
     fputs(".TP\n\\fB", out);
     put_text(out, row->key);
     fputs("\\fR", out);

@@ -120,6 +120,51 @@ static const char *as_user(struct setup *s)
     return arena_printf(&s->arena, "runuser -u %s -- ", s->user).p;
 }
 
+/* The next item of a list with commas; *rest is its end, STR_NONE behind the last one. */
+static struct str next_item(struct str *rest)
+{
+    struct str item = STR("");
+    while (rest->p && !item.n)
+        item = str_trim(str_cut(*rest, ',', rest));
+    return item;
+}
+
+static size_t count_items(const char *list)
+{
+    size_t n = 0;
+    for (struct str rest = str_z(list); next_item(&rest).n;)
+        n++;
+    return n;
+}
+
+/* The accounts to make. A question that is not answered leaves a word in its place for a new service. */
+static void print_residents(struct setup *s, const char *config)
+{
+    struct str rest = str_z(s->answers[Q_RESIDENTS]), one = next_item(&rest);
+    if (!one.n && !s->fresh)
+        return;
+    printf("    portero admin account add %.*s", STR_ARG(one.n ? one : STR("EMAIL")));
+    while ((one = next_item(&rest)).n)
+        printf(" %.*s", STR_ARG(one));
+    printf("%s\n", config);
+}
+
+/* Each number with its resident, if there are as many of both. */
+static void print_numbers(struct setup *s, const char *config)
+{
+    const char *numbers = s->fresh && !*s->answers[Q_NUMBERS] ? "NUMBER" : s->answers[Q_NUMBERS];
+    const bool paired = count_items(numbers) == count_items(s->answers[Q_RESIDENTS]);
+    const bool assigned = s->fresh || s->present->assigned;
+    struct str residents = paired ? str_z(s->answers[Q_RESIDENTS]) : STR_NONE;
+    for (struct str rest = str_z(numbers), one; (one = next_item(&rest)).n;) {
+        const struct str email = next_item(&residents);
+        printf("    portero admin number add %.*s", STR_ARG(one));
+        if (assigned)
+            printf(" --account %.*s", STR_ARG(email.n ? email : STR("EMAIL")));
+        printf("%s\n", config);
+    }
+}
+
 /* The commands to type, each complete. */
 static void print_commands(struct setup *s, const char *config, bool managed, enum running running)
 {
@@ -130,12 +175,8 @@ static void print_commands(struct setup *s, const char *config, bool managed, en
     else if (running != RUNNING_CURRENT)
         printf("    %sportero serve%s\n", as_user(s), config);
     printf("    portero health%s\n", config);
-    for (struct str rest = str_z(s->fresh && !*s->answers[Q_NUMBERS] ? "NUMBER" : s->answers[Q_NUMBERS]), one;
-         rest.p;) {
-        one = str_trim(str_cut(rest, ',', &rest));
-        if (one.n)
-            printf("    portero admin number add %.*s%s\n", STR_ARG(one), config);
-    }
+    print_residents(s, config);
+    print_numbers(s, config);
 }
 
 /* The name, unless only this machine knows it. */
@@ -154,7 +195,9 @@ static void print_door(struct setup *s, const char *config)
     if (port)
         printf("\nThe call box dials sip:%.*s@%s%s (UDP or TCP).\n", STR_ARG(first.n ? first : STR("NUMBER")),
                host_for_boxes(s), port);
-    printf("Residents sign in at %s/ by e-mail; the first sign-in makes the account.\n", s->answers[Q_PUBLIC_URL]);
+    printf("Residents sign in at %s/ by e-mail; %s.\n", s->answers[Q_PUBLIC_URL],
+           s->fresh || s->present->listed ? "`portero admin account add EMAIL` lets another one in"
+                                          : "the first sign-in makes the account");
     if (!*s->answers[Q_PBX])
         printf("Without a PBX you verify their phones: portero admin phone verify EMAIL --number NUMBER%s\n", config);
     printf("From here to an open door: %s/docs/first-door\n", s->answers[Q_PUBLIC_URL]);
@@ -169,7 +212,7 @@ static void print_next(struct setup *s, int checked, enum running running)
         printf("\nRepair what failed, in %s or around it, then repeat the checks:\n    portero setup --check%s\n",
                s->path, config);
     printf("\n%s, %s:\n", checked == EXIT_DONE ? "Next" : "Then",
-           running == RUNNING_NOT       ? "start the service and give it the numbers"
+           running == RUNNING_NOT       ? "start the service and tell it who has which number"
            : running == RUNNING_CURRENT ? "see whether the service, which has this configuration, is ready"
            : managed                    ? "restart the service, so that it reads the configuration"
                      : "end the running service, and start it again, so that it reads the configuration");

@@ -27,6 +27,7 @@ enum setup_question {
     Q_MAIL_PASSWORD,
     Q_MAIL_FROM,
     Q_CALLERS,
+    Q_RESIDENTS,
     Q_NUMBERS,
     Q_PBX,
     Q_PBX_USER,

@@ -37,6 +37,8 @@ const struct setup_row setup_rows[QUESTIONS] = {
     [Q_MAIL_FROM] = {"mail_from", "Sender of e-mail", "mail", "from", "Portero <portero@%s>", ALWAYS, SETUP_OPEN},
     [Q_CALLERS] = {"callers", "IP addresses of the call boxes, separated by commas; empty: anybody may call", "voice",
                    "peers", "", ALWAYS, SETUP_OPEN},
+    [Q_RESIDENTS] = {"residents", "E-mail addresses of the residents, separated by commas: only they can sign in", NULL,
+                     NULL, "", ALWAYS, SETUP_OPEN},
     [Q_NUMBERS] = {"numbers", "Numbers or extensions that the call boxes dial, such as 4711, separated by commas", NULL,
                    NULL, "", ALWAYS, SETUP_OPEN},
     [Q_PBX] = {"pbx", "SIP server of the PBX or provider that rings residents' telephones, if there is one", "peer",

@@ -22,15 +22,19 @@ static bool is_line(struct str text)
     return g_utf8_validate_len(text.p ? text.p : "", text.n, NULL);
 }
 
-static bool are_numbers(const char *text)
+static bool is_number(struct str s)
 {
-    for (struct str rest = str_z(text), one; rest.p;) {
-        char number[SETUP_ANSWER_MAX + 1];
-        one = str_trim(str_cut(rest, ',', &rest));
-        snprintf(number, sizeof number, "%.*s", STR_ARG(one));
-        if (!text_matches(NUMBER_PATTERN, str_z(number)))
+    char number[SETUP_ANSWER_MAX + 1];
+    snprintf(number, sizeof number, "%.*s", STR_ARG(s));
+    return text_matches(NUMBER_PATTERN, str_z(number));
+}
+
+/* Whether each item of a list with commas is as `is` says. */
+static bool are_all(struct str text, bool (*is)(struct str item))
+{
+    for (struct str rest = text; rest.p;)
+        if (!is(str_trim(str_cut(rest, ',', &rest))))
             return false;
-    }
     return true;
 }
 
@@ -123,7 +127,9 @@ const char *setup_complaint(struct setup *s, int question, struct str given)
     if (!given.n && !q->dflt)
         return arena_printf(&s->arena, "%s must not be empty", q->name).p;
     const char *text = arena_str(&s->arena, given.n ? given : STR("")).p;
-    if (question == Q_NUMBERS && given.n && !are_numbers(text))
+    if (question == Q_RESIDENTS && given.n && !are_all(given, text_is_email))
+        return "residents must be e-mail addresses";
+    if (question == Q_NUMBERS && given.n && !are_all(given, is_number))
         return "numbers must be like +15550100000, or extensions of 2 to 15 digits";
     if (self_signed)
         return NULL; /* it is made when all is answered */

@@ -273,6 +273,8 @@ static struct str put_answer(struct setup *s, struct str text, int question, boo
 bool setup_is_asked(const struct setup *s, int question)
 {
     const int after = setup_rows[question].after;
+    if (question == Q_RESIDENTS && !s->fresh && !s->present->listed)
+        return false; /* everybody can sign in */
     return after < 0 || (s->answers[after] && *s->answers[after] &&
                          !(question == Q_KEY && strcmp(s->answers[after], SETUP_SELF_SIGNED) == 0));
 }

@@ -65,6 +65,41 @@ enum err account_ensure(struct tx *tx, struct str email, struct id *ret)
     return e == ERR_ACCOUNT_NOT_FOUND ? account_create(tx, email, ret) : e;
 }
 
+enum err account_list(struct tx *tx, struct str after, int64_t limit, const struct account_row **ret, size_t *ret_count)
+{
+    CURSOR c;
+    enum err e = db_query(tx->db, SQL_ACCOUNT_LIST, DB_ARGS(v_str(after), v_int(limit)), &c);
+    if (e)
+        return e;
+    struct account_row *list = NULL;
+    size_t count = 0, room = 0;
+    for (bool more; !(e = db_next(&c, &more)) && more;) {
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
+        list[count++] = (struct account_row){
+            .id = col_id(&c, COL_ACCOUNT_LIST_ID),
+            .email = col_copy(&c, COL_ACCOUNT_LIST_EMAIL, tx->arena),
+            .number = col_copy(&c, COL_ACCOUNT_LIST_VIRTUAL_NUMBER, tx->arena),
+            .created_us = col_int(&c, COL_ACCOUNT_LIST_CREATED_AT),
+            .signed_in = col_int(&c, COL_ACCOUNT_LIST_SIGNED_IN) != 0,
+        };
+    }
+    if (e)
+        return e;
+    *ret = list;
+    *ret_count = count;
+    return ERR_NONE;
+}
+
+enum err account_used(struct tx *tx, const struct id *account, bool *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_ACCOUNT_USED, DB_ARGS(v_str(id_str(account))), &c);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    *ret = !e;
+    return ERR_NONE;
+}
+
 enum err account_get(struct tx *tx, const struct id *account, struct account *ret)
 {
     CURSOR c;

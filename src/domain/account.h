@@ -10,6 +10,19 @@ const char *subscription_status_text(enum subscription_status status);
 
 /* The account of an e-mail (lower case). Creates the account and its primary building if it does not exist. */
 enum err account_ensure(struct tx *tx, struct str email, struct id *ret) CHECKED;
+
+/* For the operator. */
+struct account_row {
+    struct id id;
+    struct str email, number; /* of the primary building; STR_NONE: it has none */
+    int64_t created_us;
+    bool signed_in; /* somebody has signed in */
+};
+/* At most `limit` accounts in the order of their addresses, from the one after `after`, in the arena. */
+enum err account_list(struct tx *tx, struct str after, int64_t limit, const struct account_row **ret,
+                      size_t *ret_count) CHECKED;
+/* *ret: somebody has signed in to the account, or set it up. */
+enum err account_used(struct tx *tx, const struct id *account, bool *ret) CHECKED;
 /* Makes an account active on billing.free_plan. Its subscription at a provider is kept in its row (unbilled.h). */
 enum err account_unbill(struct tx *tx, const struct id *account) CHECKED;
 /* Fails with ERR_ACCOUNT_NOT_FOUND. */

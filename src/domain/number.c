@@ -88,6 +88,12 @@ static enum err set_building(struct tx *tx, const struct id *account, const stru
                    DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_str(number)), NULL);
 }
 
+static enum err give_building(struct tx *tx, const struct id *account, const struct id *building, struct str number)
+{
+    return db_exec(tx->db, SQL_BUILDING_GIVE_NUMBER,
+                   DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_str(number)), NULL);
+}
+
 /* ---- out of the pool ---- */
 
 /* *ret is STR_NONE if no number is free. */
@@ -106,14 +112,14 @@ static enum err hold_pooled(struct tx *tx, const struct need *need, const struct
                          DB_ARGS(v_str(number), v_str(id_str(building)), v_int(tx->now_us)), &changed);
     if (!e && !changed)
         e = ERR_RETRY; /* lost to another transaction */
-    return e ? e : set_building(tx, &need->account_id, building, number);
+    return e ? e : give_building(tx, &need->account_id, building, number);
 }
 
 enum err number_claim(struct tx *tx, const struct id *building, struct number_claim *ret)
 {
     struct need need;
     enum err e = read_need(tx, building, &need);
-    if (!e && !need.number.p) {
+    if (!e && !need.number.p && !tx->config->unbilled) {
         e = find_free(tx, need.country, &need.number);
         if (!e && need.number.p)
             e = hold_pooled(tx, &need, building, need.number);
@@ -127,6 +133,8 @@ enum err number_claim(struct tx *tx, const struct id *building, struct number_cl
 
 enum err number_provision(struct tx *tx, const struct id *building)
 {
+    if (tx->config->assigned)
+        return ERR_NONE;
     struct str name = arena_printf(tx->arena, JOB_PROVISION "-%s", building->text);
     enum err e = job_add_once(tx, name, JOB_PROVISION, tx->now_us, id_str(building));
     return e ? e : job_reschedule(tx, name, tx->now_us);
@@ -172,7 +180,7 @@ static enum err number_add_new(struct tx *tx, const struct id *building, struct 
     bool wanted = !e && !need.number.p;
     e = number_insert_provided(tx, number, need.country, wanted ? building : NULL);
     if (!e)
-        e = wanted ? set_building(tx, &need.account_id, building, number) : queue_release(tx, number);
+        e = wanted ? give_building(tx, &need.account_id, building, number) : queue_release(tx, number);
     if (!e)
         *ret_held = wanted ? number : need.number;
     return e;
@@ -219,6 +227,65 @@ enum err number_release(struct tx *tx, struct str number)
         return ERR_NUMBER_NOT_FOUND;
     enum err e = number_clear_holder(tx, number, &account, &building);
     return e || pooled ? e : queue_release(tx, number);
+}
+
+/* ---- by the operator ---- */
+
+/* A number of the pool. */
+static enum err read_pooled(struct tx *tx, struct str number, struct entry *ret)
+{
+    enum err e = read_entry(tx, number, ret);
+    if (!e && !ret->known)
+        e = tx_fail(tx, ERR_NUMBER_NOT_FOUND, "the pool does not have the number");
+    if (!e && !ret->pooled)
+        e = tx_fail(tx, ERR_BAD_REQUEST, "the number belongs to a provider");
+    return e;
+}
+
+enum err number_assign(struct tx *tx, struct str number, const struct id *building)
+{
+    struct need need;
+    struct entry entry;
+    enum err e = read_need(tx, building, &need);
+    if (!e)
+        e = read_pooled(tx, number, &entry);
+    if (e)
+        return e;
+    const bool has = id_equal(&entry.building_id, building);
+    if (!has && need.number.p)
+        e = number_release(tx, need.number);
+    if (!e && !has && id_given(&entry.building_id))
+        e = number_release(tx, number);
+    return e || has ? e : hold_pooled(tx, &need, building, number);
+}
+
+enum err number_add_for(struct tx *tx, struct str number, struct str country, const struct id *building)
+{
+    struct need need;
+    struct entry entry;
+    enum err e = read_need(tx, building, &need);
+    if (!e)
+        e = number_add(tx, number, country);
+    if (!e)
+        e = read_pooled(tx, number, &entry);
+    if (e)
+        return e;
+    if (need.number.p && !str_eq(need.number, number))
+        return tx_fail(tx, ERR_BAD_REQUEST,
+                       "the building has another number, which `portero admin number assign` replaces");
+    if (id_given(&entry.building_id) && !id_equal(&entry.building_id, building))
+        return tx_fail(tx, ERR_BAD_REQUEST,
+                       "another building has the number, from which `portero admin number assign` takes it");
+    return number_assign(tx, number, building);
+}
+
+enum err number_remove(struct tx *tx, struct str number)
+{
+    struct entry entry;
+    enum err e = read_pooled(tx, number, &entry);
+    if (!e && id_given(&entry.building_id))
+        e = number_release(tx, number);
+    return e ? e : db_exec(tx->db, SQL_NUMBER_DELETE_POOLED, DB_ARGS(v_str(number)), NULL);
 }
 
 enum err number_detach(struct tx *tx, const struct id *building, struct str *ret_number, bool *ret_leaving)

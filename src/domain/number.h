@@ -23,6 +23,15 @@ struct number {
 /* Adds a free number to the pool, and makes the jobs due that wait for one. Does nothing if the pool has it. Fails with
  * ERR_BAD_REQUEST if it is a provider's number, or in the pool with the other country. */
 enum err number_add(struct tx *tx, struct str number, struct str country) CHECKED;
+/* Adds a number of the pool, and assigns it. Fails with ERR_BAD_REQUEST, in addition, if another building has the
+ * number or the building has another number, and ERR_BUILDING_NOT_FOUND. */
+enum err number_add_for(struct tx *tx, struct str number, struct str country, const struct id *building) CHECKED;
+/* Makes a number of the pool the building's, whichever building had it; the number that the building had is released.
+ * Fails with ERR_NUMBER_NOT_FOUND and ERR_BAD_REQUEST, if it is a provider's, with a message, and
+ * ERR_BUILDING_NOT_FOUND. */
+enum err number_assign(struct tx *tx, struct str number, const struct id *building) CHECKED;
+/* Takes a number out of the pool, and from its building. Fails as number_assign. */
+enum err number_remove(struct tx *tx, struct str number) CHECKED;
 /* All numbers, in the order of the numbers, in the arena. */
 enum err number_list(struct tx *tx, const struct number **ret, size_t *ret_count) CHECKED;
 /* The numbers of a statement with the columns of number_list, in the arena. */
@@ -34,11 +43,12 @@ struct number_claim {
 };
 
 /* Gives the building a free number of the pool if it has no number: one of its country, never used before, or else
- * unused for the longest time. *ret is in the arena. Fails with ERR_BUILDING_NOT_FOUND. */
+ * unused for the longest time. Without billing, only the operator gives numbers of the pool. *ret is in the arena.
+ * Fails with ERR_BUILDING_NOT_FOUND. */
 enum err number_claim(struct tx *tx, const struct id *building, struct number_claim *ret) CHECKED;
 
 /* Queues the job that provides a building with a number. There is one job for each building, since two would both buy.
- */
+ * Does nothing where the operator assigns numbers. */
 enum err number_provision(struct tx *tx, const struct id *building) CHECKED;
 
 /* Adds a number that was bought for a building. The number is leaving at once if the building is deleted or has another

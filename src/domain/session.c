@@ -36,20 +36,33 @@ static enum err session_check_count(struct tx *tx, struct str email)
 static struct challenge challenge_new(void)
 {
     unsigned char random[16];
-    struct challenge c = {"chl_"};
+    struct challenge c = {.id = "chl_"};
     crypto_random(random, sizeof random);
     hex_encode(random, sizeof random, c.id + 4);
     return c;
 }
 
+/* With accounts.signup listed, only addresses that have an account. */
+static enum err may_sign_in(struct tx *tx, struct str email, bool *ret)
+{
+    struct id unused;
+    const enum err e = tx->config->listed ? account_find(tx, email, &unused) : ERR_NONE;
+    *ret = !e;
+    return e == ERR_ACCOUNT_NOT_FOUND ? ERR_NONE : e;
+}
+
 enum err session_challenge(struct tx *tx, struct str email, struct challenge *ret)
 {
+    bool mailed;
     enum err e = check_linked(tx, email);
     if (!e)
         e = session_check_count(tx, email);
+    if (!e)
+        e = may_sign_in(tx, email, &mailed);
     if (e)
         return e;
     struct challenge c = challenge_new();
+    c.mailed = mailed;
     struct str otp = arena_printf(tx->arena, "%06u", crypto_uniform(OTP_CODES));
     unsigned char mac[SHA256_LEN];
     char input[OTP_INPUT_MAX + 1];
@@ -61,7 +74,7 @@ enum err session_challenge(struct tx *tx, struct str email, struct challenge *re
     if (e)
         return e;
     const struct mail_intent mail = session_mail(tx, email, otp, expires_us);
-    e = mail_queue(tx, &mail);
+    e = mailed ? mail_queue(tx, &mail) : ERR_NONE;
     if (!e)
         *ret = c;
     return e;
@@ -98,7 +111,9 @@ enum err session_redeem(struct tx *tx, struct str email, struct str challenge, s
     enum err e = check_linked(tx, email);
     if (!e)
         e = challenge_redeem(tx, email, challenge, otp);
-    return e ? e : account_ensure(tx, email, ret_account);
+    if (!e)
+        e = tx->config->listed ? account_find(tx, email, ret_account) : account_ensure(tx, email, ret_account);
+    return e == ERR_ACCOUNT_NOT_FOUND ? ERR_INVALID_OTP : e; /* a code that was not mailed, or an account that went */
 }
 
 enum err session_trust(struct tx *tx, struct str email, struct id *ret_account)

@@ -12,15 +12,17 @@
 
 struct challenge {
     char id[CHALLENGE_LEN + 1]; /* "chl_" and 32 hex */
+    bool mailed;                /* false: accounts.signup is listed, and the address has no account */
 };
 
 /* Creates a challenge and queues the mail with its code. Does the same work whether or not the e-mail (lower case) has
- * an account. Fails with ERR_LINKED_ACCOUNT (an invited member who has no account), ERR_OTP_RATE_LIMIT (CHALLENGES_MAX
- * challenges are pending). */
+ * an account, but for that mail. Fails with ERR_LINKED_ACCOUNT (an invited member who has no account),
+ * ERR_OTP_RATE_LIMIT (CHALLENGES_MAX challenges are pending). */
 enum err session_challenge(struct tx *tx, struct str email, struct challenge *ret) CHECKED;
 
-/* Exchanges a challenge and its code for a website session; the first one creates the account. Fails with
- * ERR_LINKED_ACCOUNT, ERR_INVALID_OTP. The caller must commit ERR_INVALID_OTP too: it may have used an attempt. */
+/* Exchanges a challenge and its code for a website session; the first one creates the account, unless accounts.signup
+ * is listed. Fails with ERR_LINKED_ACCOUNT, ERR_INVALID_OTP. The caller must commit ERR_INVALID_OTP too: it may have
+ * used an attempt. */
 enum err session_verify(struct tx *tx, struct str email, struct str challenge, struct str otp,
                         struct key_issued *ret) CHECKED;
 

@@ -2,6 +2,7 @@
 
 #include "domain/number.h"
 #include "domain/removal.h"
+#include "jobs/number.h"
 
 #define REPEAT_US (20 * US_PER_S) /* a slower call is not repeated at once: the job's lease must hold */
 
@@ -94,8 +95,8 @@ static enum outcome call_acquire_number(struct building_saga *s)
 {
     struct number_source *n = s->providers->numbers;
     enum outcome o = s->resumed ? find_provided(s) : OUTCOME_DONE;
-    if (o != OUTCOME_DONE || s->provided)
-        return o;
+    if (o != OUTCOME_DONE || s->provided || s->work->config->assigned)
+        return o; /* the operator assigns one */
     if (work_write(s->work, claim_from_inventory, s))
         return OUTCOME_UNKNOWN;
     s->number = s->claim.number;
@@ -303,5 +304,7 @@ enum err building_saga_step(struct building_saga *s)
         return e;
     s->o = r.after;
     s->resumed = false;
+    if (from == STEP_ADD_NUMBER && s->o.result_number.p)
+        jobs_log_assigned(s->o.result_number, &s->o.building_id, &s->o.account_id);
     return r.next == from ? step->refused : ERR_NONE;
 }

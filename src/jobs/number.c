@@ -1,5 +1,6 @@
 #include "jobs/number.h"
 
+#include "base/log.h"
 #include "domain/account.h"
 #include "domain/job.h"
 #include "domain/number.h"
@@ -11,11 +12,18 @@
 
 struct provision {
     const struct job *job;
-    struct id building;
+    struct id building, account;
     bool wanted; /* the building exists and is paid for, and no operation gets a number for it */
     struct number_claim claim;
     struct str number; /* from the provider; STR_NONE: not yet */
+    struct str held;   /* that the building has then */
 };
+
+void jobs_log_assigned(struct str number, const struct id *building, const struct id *account)
+{
+    log_info("number number=%.*s building=%s account=%s result=assigned", STR_ARG(number), building->text,
+             account->text);
+}
 
 /* The operation that adds a building gets its number. */
 static enum err is_being_added(struct tx *tx, const struct id *account, const struct id *building, bool *ret)
@@ -28,18 +36,17 @@ static enum err is_being_added(struct tx *tx, const struct id *account, const st
 
 static enum err is_wanted(struct tx *tx, struct provision *p)
 {
-    struct id owner;
     struct account account;
     bool being_added = false;
     p->wanted = false;
-    enum err e = building_owner(tx, &p->building, &owner);
+    enum err e = building_owner(tx, &p->building, &p->account);
     if (!e)
-        e = account_get(tx, &owner, &account);
+        e = account_get(tx, &p->account, &account);
     if (e == ERR_BUILDING_NOT_FOUND || e == ERR_ACCOUNT_NOT_FOUND)
         return ERR_NONE;
     if (!e)
-        e = is_being_added(tx, &owner, &p->building, &being_added);
-    p->wanted = !e && !being_added && account.status != SUBSCRIPTION_NONE;
+        e = is_being_added(tx, &p->account, &p->building, &being_added);
+    p->wanted = !e && !being_added && account.status != SUBSCRIPTION_NONE && !tx->config->assigned;
     return e;
 }
 
@@ -78,8 +85,9 @@ static enum err acquire_number(struct number_source *numbers, struct provision *
 static enum err store_number(struct tx *tx, void *arg)
 {
     struct provision *p = arg;
-    struct str held;
-    enum err e = number_add_provided(tx, &p->building, p->number, &held);
+    enum err e = number_add_provided(tx, &p->building, p->number, &p->held);
+    if (!e && p->held.p)
+        e = building_owner(tx, &p->building, &p->account);
     return e ? e : job_done(tx, p->job->id);
 }
 
@@ -92,11 +100,17 @@ static enum err provision_run(void *context, const struct job *job)
     enum err e = find_earlier(numbers, &p);
     if (!e && !p.number.p) {
         e = work_write(job->work, claim_number, &p);
+        if (!e && p.claim.number.p)
+            jobs_log_assigned(p.claim.number, &p.building, &p.account);
         if (e || !p.wanted || p.claim.number.p)
             return e;
         e = acquire_number(numbers, &p);
     }
-    return e ? e : work_write(job->work, store_number, &p);
+    if (!e)
+        e = work_write(job->work, store_number, &p);
+    if (!e && p.held.p)
+        jobs_log_assigned(p.held, &p.building, &p.account);
+    return e;
 }
 
 struct job_kind jobs_kind_provision(struct number_source *numbers)

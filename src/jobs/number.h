@@ -4,6 +4,9 @@
 #include "jobs/queue.h"
 #include "providers/numbers.h"
 
+/* The operator can tell who got a number that nobody assigned. */
+void jobs_log_assigned(struct str number, const struct id *building, const struct id *account);
+
 /* Gets a number for a building. Ends without one if the building is gone or its account has no subscription. */
 struct job_kind jobs_kind_provision(struct number_source *numbers);
 /* Releases a number that is leaving to its provider. */

@@ -55,7 +55,7 @@ describe('portero setup at a terminal', () => {
     /** Answers all questions by their first words; '' to those that are not in `given`. */
     async function answerAll(given = {}) {
         const questions = ['Address of the website', 'Address and port for calls', 'TLS certificate', ...(given.key === undefined ? [] : ['PEM file of its private key']), 'Mail server',
-            'User at the mail server', 'Sender of e-mail', 'IP addresses of the call boxes', 'Numbers or extensions', 'SIP server of the PBX',
+            'User at the mail server', 'Sender of e-mail', 'IP addresses of the call boxes', 'E-mail addresses of the residents', 'Numbers or extensions', 'SIP server of the PBX',
             ...(/^[^-]/.test(given['SIP server of the PBX'] ?? '') ? ['User at that server'] : []), 'Database'];
         for (const question of questions) await terminal.answer(question, given[question] ?? '');
     }
@@ -95,6 +95,7 @@ describe('portero setup at a terminal', () => {
                 ['file:/nowhere/x', /mail_password: \/nowhere\/x: No such file/], ['cred:../x', /mail_password: cred:NAME must/]], 'pass"w\\ord$'],
             ['Sender of e-mail', [['smtp:/mail', /mail_from must be like Portero <portero@example\.com>/], ['Portero', /mail_from must be like/], ['Portero <portero>', /mail_from must be like/]], '"Door, Home" <door@home.arpa>'],
             ['IP addresses of the call boxes', [['the box', /callers must be a list of CIDR blocks/], ['10.0.0.0/33', /callers must be/], ['10.0.0.1 10.0.0.2', /callers must be/], ['10.0.0.1"}', /callers must be/]], '10.0.0.1, 10.0.1.0/24'],
+            ['E-mail addresses of the residents', [['ada', /residents must be e-mail addresses/], ['ada@example.com; bob@example.com', /residents must be/], ['ada@example.com,', /residents must be/]], 'ada@example.com, bob@example.com'],
             ['Numbers or extensions', [['4711, x', /numbers must be like/], ['1', /numbers must be like/], ['+0123456', /numbers must be like/], ['4711;4712', /numbers must be like/], ['4711,', /numbers must be like/]], '4711, +15550100000'],
             ['SIP server of the PBX', [['192.168.7.3:99999', /pbx must be a host name or an address/], ['sip:192.168.7.3', /pbx must be/], ['a b', /pbx must be/]], '127.0.0.1:1'],
             ['User at that server', [['a\x1bb', /pbx_user must be UTF-8/]], 'door'],
@@ -124,7 +125,7 @@ describe('portero setup at a terminal', () => {
             for (const questions of [0, 4, 9]) {
                 start('nothing', '--data', file('nothing-data'));
                 const all = ['Address of the website', 'Address and port for calls', 'TLS certificate', 'Mail server', 'User at the mail server', 'Sender of e-mail', 'IP addresses of the call boxes',
-                    'Numbers or extensions', 'SIP server of the PBX', 'Database'];
+                    'E-mail addresses of the residents', 'Numbers or extensions', 'SIP server of the PBX', 'Database'];
                 for (const question of all.slice(0, questions)) await terminal.answer(question, question.startsWith('Address of') ? url() : question.startsWith('Address and') ? '127.0.0.1:0' : '');
                 await terminal.see(new RegExp(`${all[questions]}[^\\n]*: $`));
                 terminal.type(key);

@@ -18,6 +18,7 @@ import { createDatabase } from './lib/store.js';
 import { eventually } from './lib/world.js';
 
 const PHONE = '+15550001234';
+const EMAIL = 'ada@example.com';
 
 describe('portero setup', () => {
     let directory;
@@ -39,7 +40,7 @@ describe('portero setup', () => {
 
     const answers = (more = {}) => ({
         public_url: `https://localhost:${ports.https}`, https: `127.0.0.1:${ports.https}`, sip: `127.0.0.1:${ports.sip}`,
-        mail_url: `smtp://127.0.0.1:${relay.port}`, callers: '127.0.0.1', pbx: `127.0.0.1:${ports.pbx}`, numbers: '4711, 4712',
+        mail_url: `smtp://127.0.0.1:${relay.port}`, callers: '127.0.0.1', pbx: `127.0.0.1:${ports.pbx}`, residents: EMAIL, numbers: '4711',
         data_dir: join(directory, 'data'), ...more,
     });
 
@@ -61,6 +62,7 @@ describe('portero setup', () => {
         for (const [more, complaint] of [
             [{ https: 'door' }, /^portero: https must be/m],
             [{ numbers: '4711, x' }, /^portero: numbers must be/m],
+            [{ residents: 'ada' }, /^portero: residents must be e-mail addresses/m],
             [{ plan: 'free' }, /^portero: plan must be/m],
             [{ store_dsn: 'mysql' }, /^portero: store_dsn is not a valid libpq connection string/m],
             [{ certificate: '/nowhere/tls.pem', key: '/nowhere/tls.key' }, /^portero: certificate: \/nowhere\/tls\.pem: No such file/m],
@@ -85,7 +87,7 @@ describe('portero setup', () => {
         const other = join(directory, 'other');
         const child = spawn(binary, ['setup', '--user', userInfo().username, '--config', join(other, 'portero.conf'), '--data', join(directory, 'more')], { env: cleanEnvironment(), stdio: ['pipe', 'ignore', 'inherit'] });
         const { public_url: url, sip, mail_url: mail, pbx } = answers();
-        child.stdin.end([url, sip, '', mail, '', '', '', '4711', pbx, '', ''].map((line) => `${line}\n`).join(''));
+        child.stdin.end([url, sip, '', mail, '', '', '', '', '4711', pbx, '', ''].map((line) => `${line}\n`).join(''));
         assert.deepEqual(await once(child, 'close'), [0, null]);
         const text = readFileSync(join(other, 'portero.conf'), 'utf8');
         for (const line of [`public_url = "${url}"`, `https = "0.0.0.0:${ports.https}"`, 'engine = sqlite', 'certificate = "', 'provider = call', 'free_plan = "weekly"']) assert.ok(text.includes(line), text);
@@ -142,7 +144,7 @@ describe('portero setup', () => {
         const done = await setup(answers(store()), '--force');
         assert.equal(done.status, 0, done.stdout + done.stderr);
         for (const line of [/^kept +.*master\.key$/m, /^ok +mail: /m, /^ok +trunk: /m, /^warning +name: localhost is .* here: no other machine/m, /^warning +certificate: is self-signed/m,
-            /^ +portero serve --config /m, /^ +portero admin number add 4711 --config /m, /^ +portero admin number add 4712 --config /m]) assert.match(done.stdout, line);
+            /^ +portero serve --config /m, /^ +portero admin account add ada@example\.com --config /m, /^ +portero admin number add 4711 --account ada@example\.com --config /m]) assert.match(done.stdout, line);
         const mode = (name) => (statSync(join(directory, name)).mode & 0o777).toString(8);
         assert.deepEqual(['portero.conf', 'master.key', 'tls.key'].map(mode), ['640', '600', '600']);
         assert.match(readFileSync(path(), 'utf8'), /^mode = production$/m);
@@ -158,17 +160,21 @@ describe('portero setup', () => {
         const w = { daemon, client: new Client(daemon) };
         try {
             await daemon.start();
-            const email = 'ada@example.com';
+            const email = EMAIL;
+            ok(await w.client.post('/v1/auth/otp', { email: 'stranger@example.com' }));
+            assert.equal(admin(w, 'account', 'add', email).status, 0);
             const { challenge } = ok(await w.client.post('/v1/auth/otp', { email }));
             const { mail } = await eventually(() => relay.mails.find(({ to }) => to.includes(email)), 'a mail');
             const [otp] = /^\d{6}/.exec(mail.subject);
             const client = w.client.as(ok(await w.client.post('/v1/auth/verify', { email, purpose: 'web', challenge, otp })).apiKey);
-            assert.equal(admin(w, 'number', 'add', '4711').status, 0);
+            assert.equal(admin(w, 'number', 'add', '4711', '--account', email).status, 0);
             const home = await eventually(async () => {
                 const [found] = ok(await client.get('/v1/buildings')).data;
                 return found.provisioned && found;
             }, 'a number');
             assert.equal(home.virtual_number, '4711');
+
+            assert.deepEqual(relay.mails.flatMap(({ to }) => to), [email], 'none to a stranger');
 
             const settings = `/v1/buildings/${home.id}/settings`;
             const { etag } = (await client.get(settings)).headers;

@@ -66,7 +66,7 @@ function progress() {
         status === 'running' && h('progress', { class: 'meter', 'aria-label': state[adding ? 1 : 2] }),
         status === 'running' && h('p', { class: 'small quiet' }, t('running_hint')),
         status === 'reconciliation_required' && h('p', null, t('stuck_hint'), ' ', h('code', null, id)),
-        status === 'succeeded' && adding && h('p', { class: 'num' }, t('added_hint', { number: result.virtual_number })),
+        status === 'succeeded' && adding && h('p', { class: 'num' }, result.virtual_number ? t('added_hint', { number: result.virtual_number }) : t('added_waits')),
         status === 'succeeded' && adding && h('div', { class: 'actions' }, h('button', { class: 'primary', type: 'button', onclick: () => choose(result.building_id, '/building') }, t('set_up'))));
 }
 

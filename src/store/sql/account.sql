@@ -3,6 +3,20 @@
 -- name: account_by_email
 SELECT id FROM account WHERE email = $1
 
+-- For the operator: the accounts by address, from the one after $1. Those that are being deleted have no address.
+
+-- name: account_list
+SELECT a.id, a.email, a.created_at, b.virtual_number,
+    CASE WHEN EXISTS (SELECT 1 FROM api_key k WHERE k.account_id = a.id) THEN 1 ELSE 0 END AS signed_in
+FROM account a JOIN building b ON b.account_id = a.id AND b.is_primary = 1
+WHERE a.email > $1 AND a.email <> a.id ORDER BY a.email LIMIT $2
+
+-- Whether somebody has signed in to the account, or set it up.
+
+-- name: account_used
+SELECT 1 FROM account a WHERE a.id = $1 AND (EXISTS (SELECT 1 FROM api_key k WHERE k.account_id = a.id)
+    OR EXISTS (SELECT 1 FROM building b WHERE b.account_id = a.id AND (b.unlock_tone IS NOT NULL OR b.is_primary = 0)))
+
 -- name: account_insert
 INSERT INTO account (id, email, created_at) VALUES ($1, $2, $3)
 

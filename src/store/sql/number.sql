@@ -29,6 +29,9 @@ UPDATE number SET building_id = NULL, held_since = NULL, released_at = $2 WHERE 
 -- name: number_hold_again
 UPDATE number SET building_id = $2, held_since = $3 WHERE number = $1 AND building_id IS NULL
 
+-- name: number_delete_pooled
+DELETE FROM number WHERE number = $1 AND pooled = 1
+
 -- name: number_delete_leaving
 DELETE FROM number WHERE number = $1 AND building_id IS NULL AND pooled = 0
 

@@ -37,8 +37,8 @@ static void put_key(struct buf *b, const struct config_row *r, const char *value
         put_words(b, r->words);
     if (r->kind == CONFIG_SECRET)
         buf_lit(b, " (secret)");
-    bool bare =
-        r->kind == CONFIG_INTEGER || r->kind == CONFIG_BOOLEAN || r->kind == CONFIG_ENUM || r->kind == CONFIG_CIDRS;
+    bool bare = r->kind == CONFIG_INTEGER || r->kind == CONFIG_BOOLEAN || (r->kind == CONFIG_ENUM && *value) ||
+                r->kind == CONFIG_CIDRS;
     buf_printf(b, "\n%s%s%s = %s%s%s\n", indent, active ? "" : "#", r->key, bare ? "" : "\"",
                r->kind == CONFIG_CIDRS && !*value ? "{}" : value, bare ? "" : "\"");
 }
