@@ -40,7 +40,7 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
     return e;
 }
 
-enum err access_code(struct tx *tx, const struct id *building, struct str from, struct str digits, bool spoken,
+enum err access_code(struct tx *tx, const struct id *building, struct str from, struct str digits, enum access_way way,
                      struct access_decision *ret)
 {
     struct door door;
@@ -49,11 +49,11 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
     enum err e = door_by_building(tx, building, from, &door);
     if (e)
         return e == ERR_NOT_FOUND ? access_reject(ret) : e;
-    e = judge_code(tx, &door, digits, spoken, &decision, &grant);
+    e = judge_code(tx, &door, digits, way, &decision, &grant);
     if (!e && grant)
         e = door_record_release(tx, &door, grant);
     else if (!e && decision.verdict == ACCESS_WRONG)
-        e = door_record_wrong_code(tx, &door, &decision.closing);
+        e = door_record_wrong_code(tx, &door, way != ACCESS_KEYS, &decision.closing);
     decision.remaining_uses = door.remaining_uses;
     if (!e)
         e = door_tell(tx, &door);

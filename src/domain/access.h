@@ -14,7 +14,8 @@ enum access_verdict {
     ACCESS_RELEASE,   /* open the door: send `tones` */
     ACCESS_COLLECT,   /* ask for a code */
     ACCESS_WRONG,     /* the code is wrong, and was recorded */
-    ACCESS_FORWARD    /* forward to the resident */
+    ACCESS_FORWARD,   /* forward to the resident */
+    ACCESS_INCOMPLETE /* fewer digits than any usable code has: no guess, and not recorded */
 };
 
 /* The reason of a decision. Its name is part of the log and of the sandbox's answers. */
@@ -35,6 +36,13 @@ enum access_reason {
     ACCESS_REASON_COUNT
 };
 extern const char *const access_reason_names[]; /* NULL-terminated */
+
+/* How a code came. */
+enum access_way {
+    ACCESS_KEYS,
+    ACCESS_SPOKEN, /* it matches only passcodes that may be spoken */
+    ACCESS_UNCLEAR /* as many digits as such a passcode has were said, but not clearly: it matches no passcode */
+};
 
 /* Why a grant that is not revoked is not usable. */
 enum access_why { NEAR_SWITCHED_OFF, NEAR_USED_UP, NEAR_EXPIRED, NEAR_NOT_BEGUN, NEAR_OUTSIDE_WINDOW };
@@ -64,7 +72,8 @@ struct access_decision {
     struct str forward_to;                /* the forwarding phone; STR_NONE: not set */
     struct ring ring;                     /* the other phones; numbers in the arena */
     bool browsers;                        /* some browser gets notices of the building */
-    bool voice;                           /* of COLLECT: a usable passcode may be spoken */
+    bool voice;                           /* of COLLECT and WRONG: codes may be spoken */
+    int lengths;                          /* of COLLECT, WRONG, INCOMPLETE: bit n: a usable code has n digits */
     /* Of WRONG: if the code closed the keypad to this caller's group, forward the call. */
     struct guard_closing closing;
     struct access_near near[ACCESS_NEAR_MAX]; /* of access_forwarded(), newest first */
@@ -76,10 +85,10 @@ struct access_decision {
  * replaces COLLECT while the keypad is closed to the caller.
  */
 enum err access_arrive(struct tx *tx, struct str to, struct str from, struct access_decision *ret) CHECKED;
-/* Decides about a code (steps 6 and 7): RELEASE or WRONG. FORWARD, without a record, if the keypad is closed or the
- * building has no usable passcode any more; REJECT if the building does not exist. A `spoken` code matches only
- * passcodes that may be spoken. */
-enum err access_code(struct tx *tx, const struct id *building, struct str from, struct str digits, bool spoken,
+/* Decides about a code (steps 6 and 7): RELEASE, WRONG or INCOMPLETE. Without a record: COLLECT if speech does not
+ * count (any more), so that keys must do; FORWARD if the keypad is closed or the building has no usable passcode any
+ * more; REJECT if the building does not exist. */
+enum err access_code(struct tx *tx, const struct id *building, struct str from, struct str digits, enum access_way way,
                      struct access_decision *ret) CHECKED;
 /* Records that the call is forwarded (step 8): a log entry of type call, and the event. If the door is set up, *ret
  * also names the newest grants that are not usable. Fails with ERR_BUILDING_NOT_FOUND. */

@@ -175,7 +175,7 @@ enum err door_record_release(struct tx *tx, struct door *door, const struct usab
     return add_release_events(tx, door, grant, remaining);
 }
 
-enum err door_record_wrong_code(struct tx *tx, struct door *door, struct guard_closing *ret)
+enum err door_record_wrong_code(struct tx *tx, struct door *door, bool spoken, struct guard_closing *ret)
 {
     const struct access_decision *d = &door->decision;
     enum err e = activity_add(tx, &d->building_id,
@@ -189,7 +189,7 @@ enum err door_record_wrong_code(struct tx *tx, struct door *door, struct guard_c
     if (!e)
         e = add_event(tx, door, EVENT_ACCESS_DENIED, &data);
     if (!e)
-        e = guard_fail(tx, &door->guard, &d->account_id, &d->building_id, door->label, ret);
+        e = guard_fail(tx, &door->guard, spoken, &d->account_id, &d->building_id, door->label, ret);
     if (e)
         return e;
     door->notices |= ret->minutes ? NOTICE_BIT(REFUSED) | NOTICE_BIT(GUESSING) : NOTICE_BIT(REFUSED);

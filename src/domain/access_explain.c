@@ -27,6 +27,7 @@ const char *const explain_verdict_names[] = {
     [ACCESS_COLLECT] = "ask_code",
     [ACCESS_WRONG] = "wrong_code",
     [ACCESS_FORWARD] = "forward",
+    [ACCESS_INCOMPLETE] = "incomplete_code",
     NULL,
 };
 
@@ -52,6 +53,7 @@ static enum explain_part part_of_usable(const struct grant *g, const struct acce
     case ACCESS_COLLECT:
         return EXPLAIN_NEEDS_CODE;
     case ACCESS_WRONG:
+    case ACCESS_INCOMPLETE:
         return EXPLAIN_WRONG_DIGITS;
     default:
         return d->reason == ACCESS_KEYPAD_CLOSED ? EXPLAIN_KEYPAD_CLOSED : EXPLAIN_NOT_ASKED;
@@ -105,7 +107,7 @@ static enum err explain_decision(struct tx *tx, const struct door *door, const s
     const struct usable *unused;
     enum err e = judge_arrival(tx, door, query->from, ret, &unused);
     if (!e && ret->verdict == ACCESS_COLLECT && query->digits.p)
-        e = judge_code(tx, door, query->digits, false, ret, &unused);
+        e = judge_code(tx, door, query->digits, ACCESS_KEYS, ret, &unused);
     return e;
 }
 

@@ -1,11 +1,13 @@
 #include "domain/access_guard.h"
 
+#include "base/buf.h"
 #include "domain/mail.h"
 #include "domain/row.h"
 
 #define WINDOW_US      (GUARD_WINDOW_S * US_PER_S)
 #define RESET_US       (GUARD_RESET_S * US_PER_S)
 #define NOTED_AGAIN_US (3600 * US_PER_S) /* a known caller's release is recorded once an hour */
+#define DAY_TEXT_MAX   (GUARD_DAY_MAX * 21)
 #define MAIL_WORTH_US  (86400 * US_PER_S)
 #define DIGITS_MIN     2
 #define DIGITS_MAX     15
@@ -34,6 +36,29 @@ struct str guard_caller(struct str from)
     return from;
 }
 
+/* Reads the column failed_day. */
+static void read_day(struct str text, struct guard *g)
+{
+    while (text.n && g->day_count < GUARD_DAY_MAX) {
+        uint64_t at_s;
+        struct str word = str_cut(text, ' ', &text);
+        const bool spoken = word.n && word.p[word.n - 1] == 's';
+        word.n -= spoken;
+        if (str_to_u64(word, INT64_MAX / US_PER_S, &at_s))
+            g->day[g->day_count++] = (struct guard_failure){(int64_t)at_s, spoken};
+    }
+}
+
+static struct str day_text(const struct guard *g, struct arena *a)
+{
+    struct buf b = BUF(DAY_TEXT_MAX);
+    for (size_t i = 0; i < g->day_count; i++)
+        buf_printf(&b, "%s%lld%s", i ? " " : "", (long long)g->day[i].at_s, g->day[i].spoken ? "s" : "");
+    const struct str text = arena_str(a, buf_view(&b));
+    buf_done(&b);
+    return text;
+}
+
 struct guard guard_read(const struct cursor *c, struct str caller)
 {
     struct guard g = {
@@ -45,6 +70,7 @@ struct guard guard_read(const struct cursor *c, struct str caller)
     };
     for (int i = 0; i < GUARD_FAILURES - 1; i++)
         g.failed_us[i] = col_int(c, COL_DOOR_FAILED_1 + i);
+    read_day(col_str(c, COL_DOOR_FAILED_DAY), &g);
     return g;
 }
 
@@ -60,13 +86,38 @@ bool guard_closed(const struct guard *g, int64_t now_us)
     return now_us < g->closed_until_us;
 }
 
-static struct guard_closing guard_count(struct guard *g, int64_t now_us)
+/* The wrong codes within a day. */
+static size_t count_day(const struct guard *g, bool spoken_only, int64_t now_us)
 {
-    struct guard_closing closing = {.known = is_known(g)};
+    size_t n = 0;
+    for (size_t i = 0; i < g->day_count; i++)
+        n += g->day[i].at_s > now_us / US_PER_S - GUARD_DAY_S && (g->day[i].spoken || !spoken_only);
+    return n;
+}
+
+bool guard_speech_closed(const struct guard *g, int64_t now_us)
+{
+    return count_day(g, true, now_us) >= GUARD_DAY_SPOKEN;
+}
+
+static void add_to_day(struct guard *g, bool spoken, int64_t now_us)
+{
+    size_t kept = count_day(g, false, now_us);
+    kept = kept < GUARD_DAY_MAX ? kept : GUARD_DAY_MAX - 1;
+    memmove(g->day + 1, g->day, kept * sizeof *g->day);
+    g->day[0] = (struct guard_failure){now_us / US_PER_S, spoken};
+    g->day_count = kept + 1;
+}
+
+static struct guard_closing guard_count(struct guard *g, bool spoken, int64_t now_us)
+{
     const size_t last = GUARD_FAILURES - 2;
+    add_to_day(g, spoken, now_us);
+    struct guard_closing closing = {
+        .known = is_known(g), .speech = guard_speech_closed(g, now_us), .day_count = g->day_count};
     if (now_us - g->failed_us[0] >= RESET_US)
         g->closings = 0;
-    if (g->failed_us[last] > now_us - WINDOW_US) {
+    if (g->failed_us[last] > now_us - WINDOW_US || g->day_count >= GUARD_DAY_CLOSED) {
         const int64_t closed_s = (int64_t)GUARD_CLOSED_S
                                  << (g->closings < GUARD_DOUBLINGS ? g->closings : GUARD_DOUBLINGS);
         g->closed_until_us = now_us + closed_s * US_PER_S;
@@ -78,10 +129,10 @@ static struct guard_closing guard_count(struct guard *g, int64_t now_us)
     return closing;
 }
 
-struct guard_closing guard_next_closing(const struct guard *g, int64_t now_us)
+struct guard_closing guard_next_closing(const struct guard *g, bool spoken, int64_t now_us)
 {
     struct guard copy = *g;
-    return guard_count(&copy, now_us);
+    return guard_count(&copy, spoken, now_us);
 }
 
 static enum err write_state(struct tx *tx, const struct guard *g, const struct id *building)
@@ -89,7 +140,7 @@ static enum err write_state(struct tx *tx, const struct guard *g, const struct i
     return db_exec(tx->db, SQL_ACCESS_GUARD_WRITE,
                    DB_ARGS(v_str(id_str(building)), v_int(is_known(g)), v_int(g->failed_us[0]), v_int(g->failed_us[1]),
                            v_int(g->failed_us[2]), v_int(g->failed_us[3]), v_int(g->closed_until_us),
-                           v_int(g->closings), v_int(g->mailed_us)),
+                           v_int(g->closings), v_int(g->mailed_us), v_str(day_text(g, tx->arena))),
                    NULL);
 }
 
@@ -97,20 +148,28 @@ static enum err write_state(struct tx *tx, const struct guard *g, const struct i
 
 static struct str mail_text(struct tx *tx, const struct guard *g, struct str label, struct guard_closing closing)
 {
+    const char *who = closing.known ? "who have opened this door before" : "who have never opened this door";
+    const struct str effect =
+        closing.minutes
+            ? arena_printf(tx->arena,
+                           "For the next %lld minutes, callers %s cannot enter\n"
+                           "a code. Their calls are forwarded to your phone. Other callers, timers and routines\n"
+                           "work as before. Further wrong codes block these callers for longer.",
+                           (long long)closing.minutes, who)
+            : arena_printf(tx->arena,
+                           "At %d within 24 hours, callers %s can no longer\n"
+                           "enter a code: their calls are then forwarded to your phone.",
+                           GUARD_DAY_CLOSED, who);
     return arena_printf(tx->arena,
-                        "Five wrong door codes were entered at %.*s within ten minutes.\n"
+                        "%zu wrong door codes were entered at %.*s within 24 hours.\n"
                         "The last call came from %s%.*s.\n"
                         "\n"
-                        "For the next %lld minutes, callers %s cannot enter\n"
-                        "a code. Their calls are forwarded to your phone. Other callers, timers and routines\n"
-                        "work as before. Further wrong codes block these callers for longer. You receive this\n"
-                        "mail at most once a day.\n"
+                        "%.*s You receive this mail at most once a day.\n"
                         "\n"
                         "If you know the number, your guest may have a wrong code. If you do not, delete the\n"
                         "codes that are not needed any more, and use codes with four digits.\n",
-                        STR_ARG(label), g->caller.n ? "" : "a caller without a number", STR_ARG(g->caller),
-                        (long long)closing.minutes,
-                        closing.known ? "who have opened this door before" : "who have never opened this door");
+                        closing.day_count, STR_ARG(label), g->caller.n ? "" : "a caller without a number",
+                        STR_ARG(g->caller), STR_ARG(effect));
 }
 
 static enum err tell_owner(struct tx *tx, const struct guard *g, const struct id *account, struct str label,
@@ -132,12 +191,12 @@ static enum err tell_owner(struct tx *tx, const struct guard *g, const struct id
     return mail_queue(tx, &mail);
 }
 
-enum err guard_fail(struct tx *tx, struct guard *g, const struct id *account, const struct id *building,
+enum err guard_fail(struct tx *tx, struct guard *g, bool spoken, const struct id *account, const struct id *building,
                     struct str label, struct guard_closing *ret)
 {
-    const struct guard_closing closing = guard_count(g, tx->now_us);
+    const struct guard_closing closing = guard_count(g, spoken, tx->now_us);
     enum err e = ERR_NONE;
-    if (closing.minutes && tx->now_us - g->mailed_us >= RESET_US) {
+    if ((closing.minutes || closing.day_count >= GUARD_DAY_TOLD) && tx->now_us - g->mailed_us >= RESET_US) {
         g->mailed_us = tx->now_us;
         e = tell_owner(tx, g, account, label, closing);
     }

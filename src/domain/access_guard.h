@@ -5,8 +5,10 @@
  * guesses codes does not close the keypad to the call box. A caller ID can be forged: a forged known number shares the
  * tries of the known callers.
  *
- * Five wrong codes of a group within ten minutes close the keypad to the group: for 10 minutes, then 20, 40, 80, 160,
- * and 320 from then on. After a day without a wrong code of the group, the next closing takes 10 minutes again. */
+ * Five wrong codes of a group within ten minutes close the keypad to the group, and so does each from the 20th within a
+ * day on: for 10 minutes, then 20, 40, 80, 160, and 320 from then on. After a day without a wrong code of the group,
+ * the next closing takes 10 minutes again. At the 10th within a day the owner is told. Ten of them spoken: until there
+ * are fewer within a day, only keys count. */
 #pragma once
 #include "domain/tx.h"
 
@@ -14,11 +16,19 @@
 #define GUARD_WINDOW_S    600
 #define GUARD_CLOSED_S    600 /* the first closing */
 #define GUARD_DOUBLINGS   5
+#define GUARD_DAY_S       86400
+#define GUARD_DAY_TOLD    10 /* wrong codes within a day, of which the owner is told */
+#define GUARD_DAY_CLOSED  20 /* each from this one on closes the keypad */
+#define GUARD_DAY_SPOKEN  10 /* of them spoken: then only keys count */
+#define GUARD_DAY_MAX     40 /* recorded of a day; the closings leave time for fewer */
 #define GUARD_RESET_S     86400
 #define GUARD_CALLERS_MAX 200         /* known callers of a building; the least recent one is evicted */
 #define GUARD_KEPT_S      (2 * 86400) /* the state of a group, after its last wrong code */
 
-enum { GUARD_COLUMNS = 8 };
+struct guard_failure {
+    int64_t at_s;
+    bool spoken;
+};
 
 /* The facts about one caller, and the state of the caller's group. */
 struct guard {
@@ -28,13 +38,17 @@ struct guard {
     int64_t closed_until_us;
     int64_t closings; /* since the last day without a wrong code of the group */
     int64_t mailed_us;
+    struct guard_failure day[GUARD_DAY_MAX]; /* the wrong codes of the group within a day, newest first */
+    size_t day_count;
 };
 
 /* The effect of a wrong code on the keypad. */
 struct guard_closing {
     int64_t minutes; /* closed for so long; 0: it stays open */
     int64_t closings;
-    bool known; /* closed to known callers, else to strangers */
+    bool known;       /* closed to known callers, else to strangers */
+    bool speech;      /* spoken codes do not count any more */
+    size_t day_count; /* wrong codes within a day */
 };
 
 /* Returns `from` if it is a telephone number: 2 to 15 digits, with or without a "+". Returns STR_NONE for anything else
@@ -43,11 +57,14 @@ struct str guard_caller(struct str from);
 /* The guard in the columns {door} of the cursor's row. */
 struct guard guard_read(const struct cursor *c, struct str caller);
 bool guard_closed(const struct guard *g, int64_t now_us);
+/* Spoken codes do not count. */
+bool guard_speech_closed(const struct guard *g, int64_t now_us);
 /* The effect that a wrong code of this caller would have. */
-struct guard_closing guard_next_closing(const struct guard *g, int64_t now_us);
+struct guard_closing guard_next_closing(const struct guard *g, bool spoken, int64_t now_us);
 
-/* Counts a wrong code of the caller and writes *g. The first closing in a day queues an e-mail to the owner. */
-enum err guard_fail(struct tx *tx, struct guard *g, const struct id *account, const struct id *building,
+/* Counts a wrong code of the caller and writes *g. The first closing in a day, or the 10th wrong code, queues an e-mail
+ * to the owner. */
+enum err guard_fail(struct tx *tx, struct guard *g, bool spoken, const struct id *account, const struct id *building,
                     struct str label, struct guard_closing *ret) CHECKED;
 /* Makes the caller a known caller, after a release. */
 enum err guard_released(struct tx *tx, const struct guard *g, const struct id *building) CHECKED;

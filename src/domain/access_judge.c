@@ -63,7 +63,8 @@ static enum err judge_collect(struct tx *tx, const struct door *door, struct acc
         return e;
     const bool usable = col_int(&c, COL_ACCESS_PASSCODES_USABLE) != 0;
     judge(door, usable ? ACCESS_COLLECT : ACCESS_FORWARD, usable ? ACCESS_NO_CODE : ACCESS_NO_GRANT, ret);
-    ret->voice = col_int(&c, COL_ACCESS_PASSCODES_SPOKEN) > 0;
+    ret->voice = col_int(&c, COL_ACCESS_PASSCODES_SPOKEN) > 0 && !guard_speech_closed(&door->guard, tx->now_us);
+    ret->lengths = (int)col_int(&c, COL_ACCESS_PASSCODES_LENGTHS);
     return ERR_NONE;
 }
 
@@ -111,8 +112,57 @@ static const struct usable *judge_match_code(const struct usable *list, size_t c
     return found < count ? &list[found] : NULL;
 }
 
-enum err judge_code(struct tx *tx, const struct door *door, struct str digits, bool spoken, struct access_decision *ret,
-                    const struct usable **ret_grant)
+/* The lengths of the codes, as in struct access_decision. */
+static int judge_lengths(const struct usable *list, size_t count, bool spoken)
+{
+    int lengths = 0;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].voice || !spoken)
+            lengths |= 1 << strlen(list[i].code);
+    return lengths;
+}
+
+static bool is_incomplete(struct str digits, int lengths)
+{
+    return digits.n < GRANT_CODE_MAX && !(lengths & ((2 << digits.n) - 1));
+}
+
+/* A code that opens nothing. */
+static void judge_miss(const struct tx *tx, const struct door *door, struct str digits, enum access_way way,
+                       int lengths, struct access_decision *ret)
+{
+    if (way != ACCESS_UNCLEAR && is_incomplete(digits, lengths)) {
+        judge(door, ACCESS_INCOMPLETE, ACCESS_NO_CODE, ret);
+        return;
+    }
+    const struct guard_closing closing = guard_next_closing(&door->guard, way != ACCESS_KEYS, tx->now_us);
+    judge(door, ACCESS_WRONG, closing.minutes ? ACCESS_KEYPAD_CLOSED : ACCESS_WRONG_CODE, ret);
+    ret->closing = closing;
+}
+
+/* Decides with the usable passcodes. */
+static const struct usable *judge_with(const struct tx *tx, const struct door *door, const struct usable *list,
+                                       size_t count, struct str digits, enum access_way way,
+                                       struct access_decision *ret)
+{
+    const bool spoken = way != ACCESS_KEYS;
+    const int speakable = guard_speech_closed(&door->guard, tx->now_us) ? 0 : judge_lengths(list, count, true);
+    const struct usable *grant = NULL;
+    if (!count)
+        judge(door, ACCESS_FORWARD, ACCESS_NO_GRANT, ret);
+    else if (spoken && !speakable)
+        judge(door, ACCESS_COLLECT, ACCESS_NO_CODE, ret);
+    else if (way != ACCESS_UNCLEAR && (grant = judge_match_code(list, count, digits, spoken)))
+        judge_release(door, grant, ret);
+    else
+        judge_miss(tx, door, digits, way, spoken ? speakable : judge_lengths(list, count, false), ret);
+    ret->voice = speakable && !ret->closing.speech;
+    ret->lengths = judge_lengths(list, count, false);
+    return grant;
+}
+
+enum err judge_code(struct tx *tx, const struct door *door, struct str digits, enum access_way way,
+                    struct access_decision *ret, const struct usable **ret_grant)
 {
     const struct usable *list;
     size_t count;
@@ -126,17 +176,7 @@ enum err judge_code(struct tx *tx, const struct door *door, struct str digits, b
         return ERR_NONE;
     }
     enum err e = door_usable(tx, door, GRANT_PASSCODE, &list, &count);
-    if (e)
-        return e;
-    *ret_grant = count ? judge_match_code(list, count, digits, spoken) : NULL;
-    if (*ret_grant) {
-        judge_release(door, *ret_grant, ret);
-    } else if (!count) {
-        judge(door, ACCESS_FORWARD, ACCESS_NO_GRANT, ret);
-    } else {
-        const struct guard_closing closing = guard_next_closing(&door->guard, tx->now_us);
-        judge(door, ACCESS_WRONG, closing.minutes ? ACCESS_KEYPAD_CLOSED : ACCESS_WRONG_CODE, ret);
-        ret->closing = closing;
-    }
-    return ERR_NONE;
+    if (!e)
+        *ret_grant = judge_with(tx, door, list, count, digits, way, ret);
+    return e;
 }

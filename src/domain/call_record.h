@@ -45,6 +45,7 @@ enum call_step_kind {
     CALL_STEP_SPOKEN,          /* a code was spoken */
     CALL_STEP_UNCLEAR,         /* speech was not understood */
     CALL_STEP_CODE_WRONG,      /* the reason */
+    CALL_STEP_CODE_INCOMPLETE, /* fewer digits than any usable code has */
     CALL_STEP_SILENCE,         /* no input for the time that was allowed */
     CALL_STEP_RELEASED,        /* the reason, "passcode" after a right code; ref: the grant */
     CALL_STEP_FORWARDED,       /* the reason */

@@ -24,6 +24,7 @@ const char *const call_step_names[] = {
     [CALL_STEP_SPOKEN] = "spoken",
     [CALL_STEP_UNCLEAR] = "unclear",
     [CALL_STEP_CODE_WRONG] = "code_wrong",
+    [CALL_STEP_CODE_INCOMPLETE] = "code_incomplete",
     [CALL_STEP_SILENCE] = "silence",
     [CALL_STEP_RELEASED] = "released",
     [CALL_STEP_FORWARDED] = "forwarded",

@@ -60,7 +60,8 @@ const struct personal_table personal_tables[] = {
     ROWS(recording, BUILDING, RECORDING, 0, "id:s building_id:s which:n created_at:t length:n audio:a"),
     ROWS(door_caller, BUILDING, CALLER, 1, "number:s building_id:s released_at:t"),
     ROWS(door_guard, BUILDING, GUARD, 0,
-         "building_id:s known:b failed_1:t failed_2:t failed_3:t failed_4:t closed_until:t closings:n mailed_at:t"),
+         "building_id:s known:b failed_1:t failed_2:t failed_3:t failed_4:t closed_until:t closings:n mailed_at:t "
+         "failed_day:s"),
     ROWS(webhook, ACCOUNT, WEBHOOK, 1,
          "id:s created_at:t url:s events:n active:n request_id:s previous_until:t rotation_id:s deleted_at:t"),
     ROWS(building_webhook, ACCOUNT, BUILDING_WEBHOOK, 1,

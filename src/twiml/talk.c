@@ -35,7 +35,7 @@ static enum err ask_domain(struct twiml_turn *t, const struct call_action *a, st
         e = access_arrive(t->tx, str_z(arrival->dialled), from, ret);
         return e ? e : feed_decided(t->tx, arrival, FEED_ARRIVAL, ret, reason);
     case CALL_ASK_CODE:
-        e = access_code(t->tx, building, from, str_z(a->ask.code), a->ask.spoken, ret);
+        e = access_code(t->tx, building, from, str_z(a->ask.code), a->ask.way, ret);
         return e ? e : feed_decided(t->tx, arrival, FEED_CODE, ret, reason);
     default:
         e = access_forwarded(t->tx, building, ret);
@@ -131,8 +131,8 @@ static void keep_collecting(struct twiml_turn *t)
         return;
     t->actions = (struct call_actions){.n = 1};
     t->actions.v[0].kind = CALL_COLLECT;
-    t->actions.v[0].collect.wait_ms = c->code[0] ? CALL_NEXT_WAIT_MS : CALL_FIRST_WAIT_MS;
-    t->actions.v[0].collect.speech = c->speech && !c->code[0];
+    t->actions.v[0].collect.wait_ms = call_wait_ms(c);
+    t->actions.v[0].collect.speech = call_takes_speech(c);
 }
 
 enum err twiml_gathered(struct twiml_turn *t, const struct form *f)

@@ -23,6 +23,7 @@ const char *call_text(const struct call *c, enum call_prompt prompt)
         [PROMPT_KEYPAD] = "Sorry, I did not understand. Please enter the code on the keypad.",
         [PROMPT_ACCEPT] = "Someone is at your door. Press 1 to talk, or 9 to open the door.",
         [PROMPT_LINE_WORKS] = "This is your entrance line. It works.",
+        [PROMPT_INCOMPLETE] = "That code is incomplete. Please enter it again.",
     };
     return (int)prompt < GREETING_COUNT ? c->greetings[prompt] : texts[prompt];
 }
@@ -74,12 +75,29 @@ static void add_prompt(const struct call *c, enum call_prompt prompt, bool inter
     a->say.interruptible = interruptible;
 }
 
-static void collect_digits(struct call *c, int64_t wait_ms, struct call_actions *out)
+bool call_takes_speech(const struct call *c)
+{
+    return c->speech && !c->code[0];
+}
+
+int64_t call_wait_ms(const struct call *c)
+{
+    return c->lengths >> strlen(c->code) & 1 ? CALL_NEXT_WAIT_MS : CALL_FIRST_WAIT_MS;
+}
+
+static void collect_digits(struct call *c, struct call_actions *out)
 {
     struct call_action *a = add_call_action(out, CALL_COLLECT);
-    a->collect.wait_ms = wait_ms;
-    a->collect.speech = c->speech && !c->code[0];
+    a->collect.wait_ms = call_wait_ms(c);
+    a->collect.speech = call_takes_speech(c);
     call_enter(c, CALL_COLLECTING);
+}
+
+/* Says the prompt, and collects another code. */
+static void collect_again(struct call *c, enum call_prompt prompt, struct call_actions *out)
+{
+    add_prompt(c, prompt, prompt != PROMPT_DENIED, out);
+    collect_digits(c, out);
 }
 
 static void clear_code(struct call *c)
@@ -87,12 +105,13 @@ static void clear_code(struct call *c)
     crypto_wipe(c->code, sizeof c->code);
 }
 
-static void ask_code(struct call *c, const char *code, bool spoken, struct call_actions *out)
+static void ask_code(struct call *c, const char *code, enum access_way way, struct call_actions *out)
 {
     struct call_action *a = add_call_action(out, CALL_ASK_CODE);
     memcpy(a->ask.code, code, strlen(code) + 1);
-    a->ask.spoken = spoken;
+    a->ask.way = way;
     clear_code(c);
+    c->way = way;
     call_enter(c, CALL_CHECKING);
 }
 
@@ -222,6 +241,7 @@ static void keep_decision(struct call *c, const struct access_decision *d)
     if (id_given(&d->building_id))
         c->building_id = d->building_id;
     c->reason = d->reason;
+    c->lengths = d->lengths;
 }
 
 static void keep_near(struct call *c, const struct access_decision *d)
@@ -251,34 +271,60 @@ static void call_arrived(struct call *c, const struct access_decision *d, struct
     case ACCESS_COLLECT:
         c->speech = d->voice;
         add_answer(c, out);
-        add_prompt(c, PROMPT_WELCOME, true, out);
-        collect_digits(c, CALL_FIRST_WAIT_MS, out);
+        collect_again(c, PROMPT_WELCOME, out);
         return;
     case ACCESS_WRONG:
+    case ACCESS_INCOMPLETE:
     case ACCESS_FORWARD:
         forward_call(c, out);
         return;
     }
 }
 
-static void call_checked(struct call *c, const struct access_decision *d, struct call_actions *out)
+static void code_denied(struct call *c, const struct access_decision *d, struct call_actions *out)
 {
-    keep_decision(c, d);
-    if (d->verdict == ACCESS_RELEASE) {
-        release_door(c, d, out);
-        return;
-    }
-    if (d->verdict != ACCESS_WRONG) {
-        forward_call(c, out);
-        return;
-    }
-    if (++c->wrong == CALL_ATTEMPTS || d->closing.minutes) {
+    const bool heard = c->way != ACCESS_UNCLEAR;
+    c->wrong += heard;
+    if (c->wrong == CALL_ATTEMPTS || d->closing.minutes) {
         c->denied = true;
         forward_call(c, out);
         return;
     }
-    add_prompt(c, PROMPT_DENIED, false, out);
-    collect_digits(c, CALL_FIRST_WAIT_MS, out);
+    collect_again(c, heard ? PROMPT_DENIED : PROMPT_KEYPAD, out);
+}
+
+static void code_incomplete(struct call *c, struct call_actions *out)
+{
+    if (++c->incomplete == CALL_ATTEMPTS)
+        forward_call(c, out);
+    else
+        collect_again(c, PROMPT_INCOMPLETE, out);
+}
+
+static void call_checked(struct call *c, const struct access_decision *d, struct call_actions *out)
+{
+    const enum access_reason before = c->reason;
+    keep_decision(c, d);
+    c->speech = c->speech && d->voice;
+    switch (d->verdict) {
+    case ACCESS_RELEASE:
+        release_door(c, d, out);
+        return;
+    case ACCESS_WRONG:
+        code_denied(c, d, out);
+        return;
+    case ACCESS_INCOMPLETE:
+        c->reason = before;
+        code_incomplete(c, out);
+        return;
+    case ACCESS_COLLECT:
+        c->reason = before;
+        collect_again(c, PROMPT_KEYPAD, out);
+        return;
+    default:
+        forward_call(c, out);
+        return;
+    }
 }
 
 /* Without a decision the resident decides. Before the first one, the building is not known: another node may reach the
@@ -307,48 +353,51 @@ static void take_digit(struct call *c, char key, struct call_actions *out)
     c->keys++;
     if (key == '*') {
         clear_code(c);
-        collect_digits(c, CALL_FIRST_WAIT_MS, out);
+        collect_digits(c, out);
     } else if (key == '#') {
         if (n)
-            ask_code(c, c->code, false, out);
+            ask_code(c, c->code, ACCESS_KEYS, out);
     } else if (key >= '0' && key <= '9') {
         c->code[n++] = key;
         c->code[n] = '\0';
         if (n == CALL_CODE_MAX)
-            ask_code(c, c->code, false, out);
+            ask_code(c, c->code, ACCESS_KEYS, out);
         else
-            collect_digits(c, CALL_NEXT_WAIT_MS, out);
+            collect_digits(c, out);
     }
 }
 
 /* Speech counts only where the building allows it, and not after a key was pressed. */
 static void take_spoken(struct call *c, struct str digits, struct call_actions *out)
 {
-    if (!c->speech || c->code[0] || digits.n == 0 || digits.n > CALL_CODE_MAX)
+    if (!call_takes_speech(c) || digits.n == 0 || digits.n > CALL_CODE_MAX)
         return;
     char code[CALL_CODE_MAX + 1] = "";
     memcpy(code, digits.p, digits.n);
     if (strspn(code, "0123456789") == digits.n) {
         c->spoken++;
-        ask_code(c, code, true, out);
+        ask_code(c, code, ACCESS_SPOKEN, out);
     }
     crypto_wipe(code, sizeof code);
 }
 
-/* Asks for the keypad. After CALL_UNCLEAR_MAX times speech is ignored, so that noise cannot hold the call. */
-static void take_unclear(struct call *c, struct call_actions *out)
+/* Asks for the keypad. After CALL_UNCLEAR_MAX times speech is ignored, so that noise cannot hold the call. A possible
+ * guess is counted first. */
+static void take_unclear(struct call *c, bool guess, struct call_actions *out)
 {
-    if (!c->speech || c->code[0])
+    if (!call_takes_speech(c))
         return;
     c->speech = ++c->unclear < CALL_UNCLEAR_MAX;
-    add_prompt(c, PROMPT_KEYPAD, true, out);
-    collect_digits(c, CALL_FIRST_WAIT_MS, out);
+    if (guess)
+        ask_code(c, "", ACCESS_UNCLEAR, out);
+    else
+        collect_again(c, PROMPT_KEYPAD, out);
 }
 
 static void call_timed_out(struct call *c, struct call_actions *out)
 {
     if (c->code[0])
-        ask_code(c, c->code, false, out);
+        ask_code(c, c->code, ACCESS_KEYS, out);
     else
         forward_call(c, out);
 }
@@ -365,7 +414,7 @@ static void step_collecting(struct call *c, const struct call_event *e, struct c
         take_spoken(c, e->spoken, out);
         return;
     case CALL_UNCLEAR:
-        take_unclear(c, out);
+        take_unclear(c, e->guess, out);
         return;
     case CALL_TIMEOUT:
         call_timed_out(c, out);

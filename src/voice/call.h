@@ -25,9 +25,9 @@
 #include "domain/access.h"
 
 #define CALL_CODE_MAX      4    /* digits of a code */
-#define CALL_ATTEMPTS      3    /* wrong codes in one call before it is forwarded */
-#define CALL_FIRST_WAIT_MS 8000 /* silence before the first digit */
-#define CALL_NEXT_WAIT_MS  2000 /* silence that ends a code */
+#define CALL_ATTEMPTS      3    /* wrong codes, or incomplete ones, in one call before it is forwarded */
+#define CALL_FIRST_WAIT_MS 8000 /* silence before the first digit, and after one that ends no usable code */
+#define CALL_NEXT_WAIT_MS  2000 /* silence that ends a code as long as a usable one */
 #define CALL_PHONES_MAX    (1 + RING_NUMBERS_MAX)
 #define CALL_MESSAGE_S     30  /* the longest message */
 #define CALL_UNCLEAR_MAX   2   /* spoken codes that are not understood, before only keys count */
@@ -48,6 +48,7 @@ enum call_prompt {
     PROMPT_KEYPAD,     /* a spoken code was not understood */
     PROMPT_ACCEPT,     /* to the resident, who must press 1 to talk */
     PROMPT_LINE_WORKS, /* to the owner, calling from the verified phone */
+    PROMPT_INCOMPLETE, /* fewer digits than any usable code has */
     PROMPT_COUNT
 };
 
@@ -60,7 +61,7 @@ enum call_event_kind {
     CALL_FAILED,           /* the domain could not answer */
     CALL_DIGIT,            /* `digit`: a key, 0-9 * # (others are ignored) */
     CALL_SPOKEN,           /* `spoken`: the digits recognised in speech */
-    CALL_UNCLEAR,          /* speech was not understood */
+    CALL_UNCLEAR,          /* speech was not understood; `guess`: but has as many digits as a code */
     CALL_TIMEOUT,          /* CALL_COLLECT's wait_ms are over */
     CALL_FORWARD_ANSWERED, /* the resident and the visitor are bridged until one side hangs up */
     CALL_FORWARD_OPEN,     /* the resident opens the door */
@@ -76,6 +77,7 @@ struct call_event {
     char digit;
     const char *way; /* of CALL_DIGIT, for the record: "event", "tone", "info"; NULL: unknown */
     enum call_forward_failure failure;
+    bool guess;
     bool gone;     /* of CALL_FAILED: the building was removed during the call */
     bool away;     /* of CALL_FAILED: the store could not be reached in time */
     bool browsers; /* of CALL_ARRIVED: with this front end, residents may open and answer in a browser */
@@ -101,7 +103,7 @@ struct call_action {
     union {
         struct {
             char code[CALL_CODE_MAX + 1];
-            bool spoken;
+            enum access_way way;
         } ask;      /* CALL_ASK_CODE */
         int status; /* CALL_REJECT */
         struct {
@@ -174,10 +176,12 @@ struct call {
     bool answered;
     bool speech;
     int keys, spoken, unclear;    /* accepted keys and spoken codes; speech that was not understood */
-    int wrong;                    /* wrong codes so far */
+    int wrong, incomplete;        /* codes so far */
+    int lengths;                  /* of usable codes, as in struct access_decision */
     bool denied;                  /* forwarded for a wrong code: PROMPT_DENIED comes first */
     bool opened;                  /* the resident opened the door */
     char code[CALL_CODE_MAX + 1]; /* the digits entered so far */
+    enum access_way way;          /* of the code that is checked */
     char tones[4];                /* the release tone; "" while not set */
     struct release release;
     struct call_ring ring;
@@ -188,6 +192,9 @@ struct call {
 void call_init(struct call *c);
 /* Takes one event and returns the actions it leads to. An event that the state does not expect leads to no action. */
 void call_step(struct call *c, const struct call_event *e, struct call_actions *ret);
+/* Whether spoken codes count as well, and the silence that ends the input so far. */
+bool call_takes_speech(const struct call *c);
+int64_t call_wait_ms(const struct call *c);
 /* The text of a prompt; "": nothing is said. Lives as long as the call. */
 const char *call_text(const struct call *c, enum call_prompt prompt);
 /* "collecting": for logs. */

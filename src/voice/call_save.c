@@ -42,6 +42,8 @@ static const struct saved call_members[] = {
     {"spoken", SAVED_INT, OF(spoken), .max = MANY},
     {"unclear", SAVED_INT, OF(unclear), .max = MANY},
     {"wrong", SAVED_INT, OF(wrong), .max = MANY},
+    {"incomplete", SAVED_INT, OF(incomplete), .max = MANY},
+    {"lengths", SAVED_INT, OF(lengths), .max = MANY},
     {"denied", SAVED_BOOL, OF(denied)},
     {"opened", SAVED_BOOL, OF(opened)},
     {"tones", SAVED_TEXT, OF(tones), .size = sizeof((struct call *)0)->tones},

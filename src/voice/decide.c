@@ -59,7 +59,7 @@ static enum err decide_access(struct decide *d, struct tx *tx)
     case CALL_ASK_ARRIVE:
         return access_arrive(tx, str_z(d->to), str_z(d->from), &d->decision);
     case CALL_ASK_CODE:
-        return access_code(tx, &d->building_id, str_z(d->from), str_z(d->code), d->spoken, &d->decision);
+        return access_code(tx, &d->building_id, str_z(d->from), str_z(d->code), d->way, &d->decision);
     case CALL_ASK_FORWARDED:
         return access_forwarded(tx, &d->building_id, &d->decision);
     default:
@@ -88,7 +88,7 @@ static void decide_set(struct decide *d, const struct call *c, const struct call
     d->reason = c->reason;
     if (action->kind == CALL_ASK_CODE) {
         memcpy(d->code, action->ask.code, sizeof d->code);
-        d->spoken = action->ask.spoken;
+        d->way = action->ask.way;
     }
 }
 

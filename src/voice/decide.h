@@ -21,7 +21,7 @@ struct decide {
     enum access_reason reason;          /* of the forwarding */
     struct id building_id;
     char code[CALL_CODE_MAX + 1];
-    bool spoken;
+    enum access_way way;
     _Atomic bool dropped; /* decide_drop() */
 
     enum err result;

@@ -182,7 +182,7 @@ static void sip_call_reject(struct sip_call *c, int status)
 }
 
 static void sip_call_on_played(void *arg);
-static void sip_call_on_spoken(const char *code, void *arg);
+static void sip_call_on_spoken(enum spoken_result result, const char *code, void *arg);
 
 void sip_call_pick_up(struct sip_call *c)
 {
@@ -324,14 +324,16 @@ static void sip_call_on_audio(const int16_t *samples, size_t n, void *arg)
     sip_message_audio(c, samples, n);
 }
 
-static void sip_call_on_spoken(const char *code, void *arg)
+static void sip_call_on_spoken(enum spoken_result result, const char *code, void *arg)
 {
     struct sip_call *c = arg;
     const struct call_action *a = sip_call_current(c);
     if (c->ended || !a || a->kind != CALL_COLLECT)
         return;
-    sip_call_step(c, code ? &(struct call_event){.kind = CALL_SPOKEN, .spoken = str_z(code)}
-                          : &(struct call_event){.kind = CALL_UNCLEAR});
+    const bool understood = result == SPOKEN_ACCEPTED || result == SPOKEN_OTHER;
+    sip_call_step(c, &(struct call_event){.kind = understood ? CALL_SPOKEN : CALL_UNCLEAR,
+                                          .spoken = str_z(code),
+                                          .guess = result == SPOKEN_GUESS});
 }
 
 static bool gone(const struct sip_call *c, int64_t now_ms)

@@ -63,7 +63,7 @@ static void sip_hearing_answered(struct spoken_request *r)
     h->pending = false;
     h->agent->asking--;
     if (!r->dropped)
-        h->heard(r->result == SPOKEN_UNCLEAR ? NULL : r->code, call);
+        h->heard(r->result, r->code, call);
     crypto_wipe(r->code, sizeof r->code);
     sip_agent_settled(h->agent);
     mem_deref(call);
@@ -85,8 +85,8 @@ static bool submit(struct sip_hearing *h)
     return true;
 }
 
-void sip_hearing_begin(struct sip_hearing *h, struct sip_agent *a, const struct id *building,
-                       void (*heard)(const char *code, void *arg), void *arg)
+void sip_hearing_begin(struct sip_hearing *h, struct sip_agent *a, const struct id *building, sip_heard_h *heard,
+                       void *arg)
 {
     if (!a->spoken || spoken_state(a->spoken) != SPOKEN_READY)
         return;
@@ -112,7 +112,7 @@ void sip_hearing_audio(struct sip_hearing *h, const int16_t *samples, size_t n)
         return;
     utterance_free(h->utterance);
     h->utterance = NULL;
-    h->heard(NULL, h->arg);
+    h->heard(SPOKEN_UNCLEAR, "", h->arg);
 }
 
 bool sip_hearing_busy(const struct sip_hearing *h)

@@ -6,13 +6,16 @@
 
 struct sip_agent;
 
+/* `code`: the digits, if they were understood. */
+typedef void sip_heard_h(enum spoken_result result, const char *code, void *arg);
+
 struct sip_hearing {
     struct utterance *utterance; /* NULL: not listening */
     struct spoken_request request;
     bool pending; /* the request is not answered */
     struct id building;
     struct sip_agent *agent;
-    void (*heard)(const char *code, void *arg);
+    sip_heard_h *heard;
     void *arg; /* memory of libre: the request holds a reference */
 };
 
@@ -20,11 +23,10 @@ struct sip_hearing {
 void sip_hearing_start(struct sip_agent *a);
 void sip_hearing_stop(struct sip_agent *a);
 
-/* Listens for one utterance. Then `heard` gets the digits of a code, valid or clearly another, or NULL if it was not
- * understood. Not called from within these functions, except that sip_hearing_audio() may report NULL. No effect while
- * the models are not ready. */
-void sip_hearing_begin(struct sip_hearing *h, struct sip_agent *a, const struct id *building,
-                       void (*heard)(const char *code, void *arg), void *arg);
+/* Listens for one utterance, and reports it to `heard`. Not called from within these functions, except that
+ * sip_hearing_audio() may report SPOKEN_UNCLEAR. No effect while the models are not ready. */
+void sip_hearing_begin(struct sip_hearing *h, struct sip_agent *a, const struct id *building, sip_heard_h *heard,
+                       void *arg);
 /* Stops listening and drops the speech. No effect if not listening. */
 void sip_hearing_end(struct sip_hearing *h);
 void sip_hearing_audio(struct sip_hearing *h, const int16_t *samples, size_t n);

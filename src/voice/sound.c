@@ -37,6 +37,7 @@ static const struct step PROMPTS[PROMPT_COUNT][SOUND_PARTS_MAX] = {
     [PROMPT_KEYPAD] = {{150, BRIGHT}, {60, PAUSE}, {200, MIDDLE}},
     [PROMPT_ACCEPT] = {{120, MIDDLE}, {60, PAUSE}, {120, BRIGHT}, {60, PAUSE}, {120, BRIGHT}},
     [PROMPT_LINE_WORKS] = {{150, MIDDLE}, {150, BRIGHT}, {150, MIDDLE}, {300, BRIGHT}}, /* up and down */
+    [PROMPT_INCOMPLETE] = {{150, BRIGHT}, {60, PAUSE}, {120, MIDDLE}, {60, PAUSE}, {200, BRIGHT}},
 };
 
 /* One second of each, so that whole cycles loop without a click. Never freed. */

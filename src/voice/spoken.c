@@ -58,14 +58,25 @@ static struct spoken_request *next_request(struct spoken *s)
     return r;
 }
 
-/* Whether the digits are not a valid code but as many as one has: other speech is often heard as a few digits. */
-static bool is_wrong_code(const struct spoken_codes *codes, const char *digits)
+static bool is_valid(const struct spoken_codes *codes, const char *digits)
+{
+    for (size_t i = 0; i < codes->n; i++)
+        if (!strcmp(codes->v[i], digits))
+            return true;
+    return false;
+}
+
+/* Whether one of the models hears as many digits as a valid code has, and neither hears a valid one. So whoever says a
+ * code that would be accepted if it were valid has one guess less. */
+static bool is_guess(struct spoken_ear *ear, const struct spoken_codes *codes)
 {
     bool as_long = false;
-    for (size_t i = 0; i < codes->n; i++) {
-        if (!strcmp(codes->v[i], digits))
+    for (int kind = 0; kind < SPOKEN_MODELS; kind++) {
+        const char *heard = spoken_ear_heard(ear, (enum spoken_kind)kind);
+        if (is_valid(codes, heard))
             return false;
-        as_long = as_long || strlen(codes->v[i]) == strlen(digits);
+        for (size_t i = 0; i < codes->n; i++)
+            as_long = as_long || strlen(codes->v[i]) == strlen(heard);
     }
     return as_long;
 }
@@ -79,7 +90,9 @@ static enum spoken_result judge(struct spoken_ear *ear, const struct spoken_code
     if (spoken_claim_accepted(claim))
         return SPOKEN_ACCEPTED;
     *claim = spoken_claim_free(ear);
-    return spoken_claim_sure(claim) && is_wrong_code(codes, claim->code) ? SPOKEN_OTHER : SPOKEN_UNCLEAR;
+    if (!is_guess(ear, codes))
+        return SPOKEN_UNCLEAR;
+    return spoken_claim_sure(claim) ? SPOKEN_OTHER : SPOKEN_GUESS;
 }
 
 static void listen_to(struct spoken *s, struct spoken_ear *ear, struct spoken_request *r)
@@ -93,7 +106,7 @@ static void listen_to(struct spoken *s, struct spoken_ear *ear, struct spoken_re
         r->result = judge(ear, &codes, &claim);
         if (clock_monotonic_us() > r->until_us)
             r->result = SPOKEN_UNCLEAR;
-        if (r->result != SPOKEN_UNCLEAR)
+        if (r->result == SPOKEN_ACCEPTED || r->result == SPOKEN_OTHER)
             memcpy(r->code, claim.code, sizeof r->code);
         spoken_ear_forget(ear);
     }

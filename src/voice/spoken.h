@@ -25,6 +25,7 @@ struct spoken_options {
 
 enum spoken_result {
     SPOKEN_UNCLEAR,  /* not understood, not in time, or no code is valid */
+    SPOKEN_GUESS,    /* the same, but with as many digits as a valid code: it may have been meant as one */
     SPOKEN_ACCEPTED, /* `code` is valid */
     SPOKEN_OTHER     /* `code` was clearly said, is not valid, and as long as a valid one */
 };

@@ -65,6 +65,11 @@ static const struct spoken_path *free_path(struct spoken_ear *e, int kind)
     return &e->any[kind];
 }
 
+const char *spoken_ear_heard(struct spoken_ear *e, enum spoken_kind kind)
+{
+    return free_path(e, kind)->digits;
+}
+
 static bool among(const char *digits, const char *const *codes, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -35,6 +35,9 @@ struct spoken_claim spoken_claim_of(struct spoken_ear *e, const char *const *cod
 /* The digits that both models hear when they are free; not made if they disagree. */
 struct spoken_claim spoken_claim_free(struct spoken_ear *e);
 
+/* The digits that one model hears when it is free; "": none. Until the next audio. */
+const char *spoken_ear_heard(struct spoken_ear *e, enum spoken_kind kind);
+
 /* Whether a claim of a valid code is good enough to open a door; whether a claim of another code is sure enough to
  * count as a wrong one. */
 bool spoken_claim_accepted(const struct spoken_claim *c);

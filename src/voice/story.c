@@ -73,6 +73,8 @@ static void story_decided(struct story *s, int64_t at_ms, const struct call *c, 
         story_word(s, at_ms, CALL_STEP_ASKED_CODE, d->voice ? "speech" : NULL);
     else if (d->verdict == ACCESS_WRONG)
         story_word(s, at_ms, CALL_STEP_CODE_WRONG, reason_name(c));
+    else if (d->verdict == ACCESS_INCOMPLETE)
+        story_word(s, at_ms, CALL_STEP_CODE_INCOMPLETE, NULL);
     if (c->outcome == CALL_RELEASED)
         story_add(s, at_ms, CALL_STEP_RELEASED, str_z(reason_name(c)), id_str(&c->grant_id));
     else if (c->state == CALL_RECORDING)
@@ -164,6 +166,7 @@ void story_action(struct story *s, int64_t at_ms, const struct call_action *a)
         [PROMPT_FORWARDING] = "forwarding", [PROMPT_NOBODY] = "nobody",           [PROMPT_BUSY] = "busy",
         [PROMPT_DECLINED] = "declined",     [PROMPT_UNREACHABLE] = "unreachable", [PROMPT_MESSAGE] = "message",
         [PROMPT_KEYPAD] = "keypad",         [PROMPT_ACCEPT] = "accept",           [PROMPT_LINE_WORKS] = "line_works",
+        [PROMPT_INCOMPLETE] = "incomplete",
     };
     char status[12];
     switch (a->kind) {

@@ -132,7 +132,7 @@ describe('Twilio\'s voice webhooks', () => {
         const form = arrival(person.number, { CallSid: sid });
         await send(VOICE, form);
         const again = verbs((await send(`${VOICE}?step=1`, { ...form, CallStatus: 'in-progress', Digits: '*479' })).text);
-        assert.deepEqual([again[0].attribs.numDigits, again[0].attribs.timeout], ['1', '2']);
+        assert.deepEqual([again[0].attribs.numDigits, again[0].attribs.timeout], ['1', '8']);
         const row = sql(w.daemon, `SELECT sid, state, answer FROM twilio_call WHERE sid = '${sid}'`);
         assert.match(row, new RegExp(sid));
         assert.doesNotMatch(row, /479/);

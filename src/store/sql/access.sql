@@ -8,6 +8,7 @@ b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_grant
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 2) AS recorded_denied,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 3) AS recorded_forwarding,
     {release b}, {ring b}, k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at,
+    g.failed_day,
     CASE WHEN EXISTS (SELECT 1 FROM push p WHERE p.building_id = b.id) THEN 2
         WHEN EXISTS (SELECT 1 FROM notice_mail m WHERE m.building_id = b.id) THEN 1 ELSE 0 END AS noticed
 
@@ -35,8 +36,11 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled =
 ORDER BY id
 
 -- name: access_passcodes
--- The number of passcodes (type 1) that are usable at $2, and of those that may be spoken.
-SELECT count(*) AS usable, CAST(coalesce(sum(voice), 0) AS BIGINT) AS spoken
+-- The number of passcodes (type 1) that are usable at $2, and of those that may be spoken; and the lengths of the codes:
+-- bit n is set if one has n digits.
+SELECT count(*) AS usable, CAST(coalesce(sum(voice), 0) AS BIGINT) AS spoken,
+    coalesce(max(CASE length(access_code) WHEN 1 THEN 2 ELSE 0 END) + max(CASE length(access_code) WHEN 2 THEN 4 ELSE 0 END)
+        + max(CASE length(access_code) WHEN 3 THEN 8 ELSE 0 END) + max(CASE length(access_code) WHEN 4 THEN 16 ELSE 0 END), 0) AS lengths
 FROM access_grant {by access_grant_usable}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
     AND type = 1 AND ends_at > $2
@@ -82,11 +86,11 @@ DELETE FROM door_caller WHERE (building_id, number) IN
      LIMIT $2)
 
 -- name: access_guard_write
-INSERT INTO door_guard (building_id, known, failed_1, failed_2, failed_3, failed_4, closed_until, closings, mailed_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO door_guard (building_id, known, failed_1, failed_2, failed_3, failed_4, closed_until, closings, mailed_at, failed_day)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 ON CONFLICT (building_id, known) DO UPDATE SET failed_1 = excluded.failed_1, failed_2 = excluded.failed_2,
     failed_3 = excluded.failed_3, failed_4 = excluded.failed_4, closed_until = excluded.closed_until,
-    closings = excluded.closings, mailed_at = excluded.mailed_at
+    closings = excluded.closings, mailed_at = excluded.mailed_at, failed_day = excluded.failed_day
 
 -- name: access_guard_purge
 DELETE FROM door_guard WHERE (building_id, known) IN

@@ -79,7 +79,7 @@ SELECT id, building_id, which, created_at, length, audio FROM recording WHERE bu
 SELECT number, building_id, released_at FROM door_caller WHERE building_id = $1 AND number > $3 ORDER BY number LIMIT $2
 
 -- name: export_guard
-SELECT building_id, known, failed_1, failed_2, failed_3, failed_4, closed_until, closings, mailed_at
+SELECT building_id, known, failed_1, failed_2, failed_3, failed_4, closed_until, closings, mailed_at, failed_day
 FROM door_guard WHERE building_id = $1 LIMIT $2
 
 -- name: export_webhook

@@ -33,6 +33,7 @@ static struct call_event ask(void *arg, const struct call *c, const struct call_
         .greeting_forwarding = STR("forwarding"),
         .forward_to = str_z(d->resident),
         .voice = d->voice,
+        .lengths = 0x1e,
     };
     if (action->kind == CALL_ASK_CODE) {
         memcpy(d->asked[d->asked_count++], action->ask.code, sizeof action->ask.code);

@@ -137,8 +137,9 @@ static struct call real_call(struct building_fixture *fx, const char *from, cons
 static enum call_outcome outcome_of(enum access_verdict verdict)
 {
     static const enum call_outcome outcomes[] = {
-        [ACCESS_REJECT] = CALL_REJECTED,   [ACCESS_SELF_CALL] = CALL_OWNER, [ACCESS_RELEASE] = CALL_RELEASED,
-        [ACCESS_COLLECT] = CALL_FORWARDED, [ACCESS_WRONG] = CALL_FORWARDED, [ACCESS_FORWARD] = CALL_FORWARDED,
+        [ACCESS_REJECT] = CALL_REJECTED,      [ACCESS_SELF_CALL] = CALL_OWNER, [ACCESS_RELEASE] = CALL_RELEASED,
+        [ACCESS_COLLECT] = CALL_FORWARDED,    [ACCESS_WRONG] = CALL_FORWARDED, [ACCESS_FORWARD] = CALL_FORWARDED,
+        [ACCESS_INCOMPLETE] = CALL_FORWARDED,
     };
     return outcomes[verdict];
 }
@@ -179,8 +180,8 @@ static void compare_parts(const struct explanation *x)
 static void compare_one(struct building_fixture *fx, size_t seen[static ACCESS_REASON_COUNT])
 {
     static const char *const callers[] = {VISITOR, "", "+15553334444", OWNER_PHONE};
-    static const char *const digits[] = {"", "1000", "1001", "1002", "9999"};
-    const char *from = callers[pick(10) ? pick(3) : 3], *code = digits[pick(5)];
+    static const char *const digits[] = {"", "1000", "1001", "1002", "9999", "100"};
+    const char *from = callers[pick(10) ? pick(3) : 3], *code = digits[pick(6)];
     fx->now_us = clock_now_us();
     set_situation(fx);
     struct explaining e = {.query = {.building = fx->building,

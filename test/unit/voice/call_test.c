@@ -21,6 +21,7 @@
  *   X  decided: wrong, guard closed   n  the resident did not answer
  *   F  decided: forward               b  the resident's phone is busy
  *   u  speech was not understood      o  the resident opens the door
+ *   g  unclear speech, a guess        I  decided: incomplete
  *   h  hung up                        e  the resident hung up
  */
 
@@ -29,9 +30,10 @@ struct greetings {
     bool voice;
     bool before, accept, message;
     const char *second;
+    int lengths;
 };
 
-static const struct greetings all = {"W", "G", "D", "F", "+15551112222", false, false, false, false, NULL};
+static const struct greetings all = {"W", "G", "D", "F", "+15551112222", false, false, false, false, NULL, 0};
 
 static enum access_verdict verdict_of(char letter)
 {
@@ -47,6 +49,8 @@ static enum access_verdict verdict_of(char letter)
     case 'W':
     case 'X':
         return ACCESS_WRONG;
+    case 'I':
+        return ACCESS_INCOMPLETE;
     default:
         return ACCESS_FORWARD;
     }
@@ -71,6 +75,7 @@ static struct access_decision decision_of(char letter, const struct greetings *g
                  .numbers = {str_z(g->second)},
                  .count = g->second != NULL},
         .voice = g->voice,
+        .lengths = g->lengths ? g->lengths : 0x1e,
         .reason = letter == 'F' ? ACCESS_NO_GRANT : ACCESS_UNDECIDED,
         .near = {{{"bbbbbbbbbbbbbbbbbbbbbbbb"}, NEAR_EXPIRED, STR("label")}},
         .near_count = letter == 'd',
@@ -86,7 +91,11 @@ static void write_action(const struct call_action *a, FILE *out)
         fputs("ask-arrive ", out);
         return;
     case CALL_ASK_CODE:
-        fprintf(out, "ask-%s%s ", a->ask.spoken ? "spoken-" : "", a->ask.code);
+        fprintf(out, "ask-%s%s ",
+                a->ask.way == ACCESS_SPOKEN    ? "spoken-"
+                : a->ask.way == ACCESS_UNCLEAR ? "unclear"
+                                               : "",
+                a->ask.code);
         return;
     case CALL_ASK_FORWARDED:
         fputs("ask-forwarded ", out);
@@ -167,6 +176,9 @@ static void step(struct call *c, char letter, const struct greetings *g, struct 
     case 'u':
         e.kind = CALL_UNCLEAR;
         break;
+    case 'g':
+        e.kind = CALL_UNCLEAR, e.guess = true;
+        break;
     case 'h':
         e.kind = CALL_HUNG_UP;
         break;
@@ -177,6 +189,7 @@ static void step(struct call *c, char letter, const struct greetings *g, struct 
     case 'W':
     case 'X':
     case 'F':
+    case 'I':
     case 'd':
         e.kind = CALL_DECIDED;
         break;
@@ -446,6 +459,50 @@ static void test_unclear_speech_asks_for_the_keypad_and_then_only_keys_count(voi
     expect("aCu", &all, ASK ".");
 }
 
+static void test_unclear_speech_that_may_be_a_guess_is_counted_first(void **state)
+{
+    (void)state;
+    struct greetings voice = all;
+    voice.voice = true;
+    expect("aCgWgWv1#", &voice,
+           ARRIVE "answer say-0W! collect-8000-speech .ask-unclear .say-9! collect-8000-speech ."
+                  "ask-unclear .say-9! collect-8000 ..collect-2000 .ask-1 .");
+    expect("aCgXd", &voice,
+           ARRIVE "answer say-0W! collect-8000-speech .ask-unclear .ask-forwarded .say-2D say-3F "
+                  "forward-+15551112222-30 .");
+    struct call c; /* speech does not count any more */
+    free(play(&c, "aCv", &voice));
+    struct greetings keys = all;
+    struct call_actions actions;
+    step(&c, 'C', &keys, &actions);
+    assert_false(c.speech);
+    assert_int_equal(actions.v[0].say.prompt, PROMPT_KEYPAD);
+    assert_int_equal(c.state, CALL_COLLECTING);
+}
+
+static void test_a_code_ends_early_only_at_a_length_that_a_usable_code_has(void **state)
+{
+    (void)state;
+    struct greetings four = all, two = all;
+    four.lengths = 1 << 4;
+    two.lengths = 1 << 4 | 1 << 2;
+    expect("aC12t", &four, ASK "collect-8000 .collect-8000 .ask-12 .");
+    expect("aC1234", &four, ASK "collect-8000 .collect-8000 .collect-8000 .ask-1234 .");
+    expect("aC123", &two, ASK "collect-8000 .collect-2000 .collect-8000 .");
+}
+
+static void test_an_incomplete_code_is_said_and_is_no_wrong_one(void **state)
+{
+    (void)state;
+    struct call c;
+    char *got = play(&c, "aC1#I2#I3#Id", &all);
+    assert_string_equal(got,
+                        ASK "collect-2000 .ask-1 .say-12! collect-8000 .collect-2000 .ask-2 .say-12! collect-8000 ."
+                            "collect-2000 .ask-3 .ask-forwarded .say-3F forward-+15551112222-30 .");
+    free(got);
+    assert_int_equal(c.wrong, 0);
+}
+
 static void test_a_long_greeting_is_cut_at_a_character_boundary(void **state)
 {
     (void)state;
@@ -512,6 +569,9 @@ int main(void)
         cmocka_unit_test(test_a_ring_group_adds_its_phones_once),
         cmocka_unit_test(test_a_visitor_may_leave_a_message_when_nobody_answers),
         cmocka_unit_test(test_unclear_speech_asks_for_the_keypad_and_then_only_keys_count),
+        cmocka_unit_test(test_unclear_speech_that_may_be_a_guess_is_counted_first),
+        cmocka_unit_test(test_a_code_ends_early_only_at_a_length_that_a_usable_code_has),
+        cmocka_unit_test(test_an_incomplete_code_is_said_and_is_no_wrong_one),
         cmocka_unit_test(test_a_long_greeting_is_cut_at_a_character_boundary),
         cmocka_unit_test(test_a_number_that_is_too_long_is_not_rung),
         cmocka_unit_test(test_random_sequences_break_no_rule),

@@ -123,6 +123,34 @@ static void a_code_that_differs_in_one_digit_is_not_accepted(void **state)
     }
 }
 
+/* Speech that opens the door if its code is valid must count if it is not: otherwise a guess is free. */
+static void each_code_that_would_be_accepted_counts_if_it_is_not_valid(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *digits, *words;
+    } said[] = {
+        {"9751", "nine seven five one"}, {"4268", "four two six eight"},  {"3862", "three eight six two"},
+        {"1195", "one one nine five"},   {"7043", "seven oh four three"}, {"5580", "five five eight zero"},
+        {"2137", "two one three seven"}, {"8416", "eight four one six"},  {"6309", "six three zero nine"},
+        {"0274", "zero two seven four"},
+    };
+    static const double noises[] = {20, 300};
+    size_t accepted = 0;
+    for (size_t i = 0; i < 2 * sizeof said / sizeof *said; i++) {
+        const char *right[] = {said[i / 2].digits, "4071"}, *wrong[] = {"4071", "5555"};
+        set_codes(2, right);
+        if (hear(said[i / 2].words, noises[i % 2]).result != SPOKEN_ACCEPTED)
+            continue;
+        accepted++;
+        set_codes(2, wrong);
+        const enum spoken_result result = hear(said[i / 2].words, noises[i % 2]).result;
+        assert_true(result == SPOKEN_OTHER || result == SPOKEN_GUESS);
+    }
+    assert_true(accepted > 0);
+    print_message("%zu accepted\n", accepted);
+}
+
 static void noise_and_other_words_are_not_understood(void **state)
 {
     (void)state;
@@ -230,6 +258,7 @@ int main(void)
         cmocka_unit_test(another_code_is_not_accepted),
         cmocka_unit_test(another_code_clearly_said_counts_as_wrong),
         cmocka_unit_test(a_code_that_differs_in_one_digit_is_not_accepted),
+        cmocka_unit_test(each_code_that_would_be_accepted_counts_if_it_is_not_valid),
         cmocka_unit_test(noise_and_other_words_are_not_understood),
         cmocka_unit_test(without_valid_codes_nothing_is_understood),
         cmocka_unit_test(a_dropped_request_is_answered_without_a_result),

@@ -77,7 +77,7 @@ function reason(entry, record) {
 /** @type {Record<string, string>} */
 const STEPS = {
     arrived: 'visit.arrived', answered: 'visit.answered', established: 'visit.established', said: 'visit.said', asked_code: 'visit.asked', spoken: 'visit.spoken',
-    unclear: 'visit.unclear', code_wrong: 'visit.code_wrong', silence: 'visit.silence', released: 'visit.released', forwarded: 'visit.forwarded',
+    unclear: 'visit.unclear', code_wrong: 'visit.code_wrong', code_incomplete: 'visit.code_incomplete', silence: 'visit.silence', released: 'visit.released', forwarded: 'visit.forwarded',
     not_usable: 'visit.not_usable', tone_sent: 'visit.tone', tone_fallback: 'visit.fallback', ringing: 'visit.ringing', leg_answered: 'visit.leg_answered',
     leg_accepted: 'visit.leg_accepted', leg_busy: 'visit.leg_busy', leg_no_answer: 'visit.leg_no_answer', leg_declined: 'visit.leg_declined',
     leg_failed: 'visit.leg_failed', leg_cancelled: 'visit.leg_cancelled', connected: 'visit.connected', unanswered: 'visit.unanswered',

@@ -1,0 +1,254 @@
+/* How many guesses of a door code are judged, whatever way they come: the bound of docs/calls.md, "Guessing codes". */
+#include "domain/access.h"
+#include "domain/building_fixture.h"
+#include "domain/mail.h"
+
+#define BOX        "+15553330000" /* a known caller */
+#define FIRST_MAX  70             /* judged guesses of a group on the first day */
+#define LATER_MAX  35             /* and on each later one */
+#define BOTH_LATER 50             /* of both groups */
+#define WEEK       7
+
+struct entry {
+    const struct id *building;
+    struct str from, digits;
+    enum access_way way;
+    struct access_decision decision;
+};
+
+static enum err enter_run(struct tx *tx, void *arg)
+{
+    struct entry *e = arg;
+    return access_code(tx, e->building, e->from, e->digits, e->way, &e->decision);
+}
+
+static struct access_decision enter(struct building_fixture *fx, const char *from, const char *digits,
+                                    enum access_way way)
+{
+    struct entry e = {&fx->building, str_z(from), str_z(digits), way, {.verdict = ACCESS_REJECT}};
+    assert_int_equal(fixture_run(fx, STORE_WRITE, enter_run, &e), ERR_NONE);
+    return e.decision;
+}
+
+static enum err arrive_run(struct tx *tx, void *arg)
+{
+    struct entry *e = arg;
+    return access_arrive(tx, STR(FIXTURE_NUMBER), e->from, &e->decision);
+}
+
+static struct access_decision arrive(struct building_fixture *fx, const char *from)
+{
+    struct entry e = {.from = str_z(from), .decision = {.verdict = ACCESS_REJECT}};
+    assert_int_equal(fixture_run(fx, STORE_WRITE, arrive_run, &e), ERR_NONE);
+    return e.decision;
+}
+
+static void passcode(struct building_fixture *fx, const char *code, bool voice)
+{
+    add_grant(fx, (struct grant_input){.type = text("passcode"),
+                                       .access_code = text(code),
+                                       .label = text("Ana"),
+                                       .enter_code_with_voice = v_bool(voice)});
+}
+
+/* One group's guesser, who knows the rules, and when the keypad opens again. */
+struct guesser {
+    const char *from; /* NULL: another number each time */
+    int64_t free_us;  /* the keypad is open from then on */
+};
+
+/* A way to guess. */
+struct way {
+    const char *name;
+    bool strangers, known; /* the groups that it uses */
+    int64_t apart_s;       /* between two guesses of a group; -1: at random */
+    int spoken;            /* of ten guesses */
+    bool unclear;          /* the spoken ones */
+    int day_max;           /* guesses within a day, then a pause; 0: no pause */
+};
+
+static unsigned chance(unsigned n)
+{
+    static unsigned state = 1;
+    state = state * 1103515245U + 12345U;
+    return (state >> 16) % n;
+}
+
+static int64_t pause_us(const struct way *w)
+{
+    static const int64_t pauses_s[] = {0, 1, 120, 150, 601, 3600, 4548, 20000};
+    return (w->apart_s < 0 ? pauses_s[chance(8)] : w->apart_s) * US_PER_S;
+}
+
+/* One guess. Returns whether it was judged. */
+static bool guess(struct building_fixture *fx, const struct way *w, struct guesser *g)
+{
+    char other[20];
+    snprintf(other, sizeof other, "+1555900%04u", chance(10000));
+    const bool spoken = (int)chance(10) < w->spoken;
+    const struct access_decision d = enter(fx, g->from ? g->from : other, "0000",
+                                           !spoken      ? ACCESS_KEYS
+                                           : w->unclear ? ACCESS_UNCLEAR
+                                                        : ACCESS_SPOKEN);
+    g->free_us = fx->now_us + pause_us(w) + d.closing.minutes * MINUTES;
+    if (d.verdict == ACCESS_COLLECT)
+        g->free_us += HOURS; /* keys alone count now */
+    return d.verdict == ACCESS_WRONG;
+}
+
+/* The judged guesses of each day of a week. */
+static void guess_for_a_week(struct building_fixture *fx, const struct way *w, int ret[static WEEK])
+{
+    const int64_t start_us = fx->now_us;
+    struct guesser groups[] = {{.from = NULL, .free_us = start_us}, {.from = BOX, .free_us = start_us}};
+    memset(ret, 0, WEEK * sizeof *ret);
+    for (;;) {
+        struct guesser *g = &groups[!w->strangers || (w->known && groups[1].free_us < groups[0].free_us)];
+        if (g->free_us > fx->now_us)
+            fx->now_us = g->free_us;
+        const int64_t day = (fx->now_us - start_us) / DAYS;
+        if (day >= WEEK)
+            return;
+        if (w->day_max && ret[day] == w->day_max)
+            g->free_us = start_us + (day + 1) * DAYS;
+        else
+            ret[day] += guess(fx, w, g);
+    }
+}
+
+static const struct way ways[] = {
+    {.name = "keys as fast as they are taken", .strangers = true},
+    {.name = "four codes in each ten minutes", .strangers = true, .apart_s = 151},
+    {.name = "nineteen a day", .strangers = true, .apart_s = 4548},
+    {.name = "nineteen fast ones at the end of a day", .strangers = true, .apart_s = 151, .day_max = 19},
+    {.name = "keys at random times", .strangers = true, .apart_s = -1},
+    {.name = "a forged number of a known caller", .known = true, .apart_s = 151},
+    {.name = "spoken codes", .strangers = true, .apart_s = 151, .spoken = 10},
+    {.name = "unclear speech", .strangers = true, .apart_s = 151, .spoken = 10, .unclear = true},
+    {.name = "speech and keys", .strangers = true, .apart_s = 151, .spoken = 5},
+    {.name = "unclear speech and keys at random times", .known = true, .apart_s = -1, .spoken = 3, .unclear = true},
+    {.name = "both groups", .strangers = true, .known = true, .apart_s = 151},
+    {.name = "both groups, all ways", .strangers = true, .known = true, .apart_s = -1, .spoken = 5, .unclear = true},
+};
+
+static void test_no_way_passes_the_bound_of_guesses_in_a_week(void **state)
+{
+    struct building_fixture *fx = *state;
+    passcode(fx, "1234", true);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const struct way *w = &ways[i];
+        int judged[WEEK];
+        assert_int_equal(enter(fx, BOX, "1234", ACCESS_KEYS).verdict, ACCESS_RELEASE);
+        guess_for_a_week(fx, w, judged);
+        print_message("%s: %d %d %d %d %d %d %d\n", w->name, judged[0], judged[1], judged[2], judged[3], judged[4],
+                      judged[5], judged[6]);
+        assert_true(judged[0] > 0 && judged[0] <= FIRST_MAX);
+        for (int day = 1; day < WEEK; day++)
+            assert_in_range(judged[day], 0, w->strangers && w->known ? BOTH_LATER : LATER_MAX);
+        fx->now_us += 3 * DAYS;
+    }
+}
+
+static const struct way slow = {.name = "slow", .strangers = true, .apart_s = 151};
+
+static void test_the_twentieth_wrong_code_of_a_day_closes_the_keypad_and_the_pauses_double(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct guesser g = {.from = VISITOR};
+    passcode(fx, "1234", false);
+    for (int i = 1; i < 20; i++, fx->now_us += 151 * US_PER_S) {
+        assert_true(guess(fx, &slow, &g));
+        assert_int_equal(arrive(fx, VISITOR).verdict, ACCESS_COLLECT);
+    }
+    for (int64_t minutes = 10; minutes <= 320; minutes *= 2) {
+        assert_int_equal(enter(fx, VISITOR, "0000", ACCESS_KEYS).closing.minutes, minutes);
+        assert_int_equal(arrive(fx, VISITOR).verdict, ACCESS_FORWARD);
+        assert_int_equal(arrive(fx, BOX).verdict, ACCESS_FORWARD); /* not known yet */
+        fx->now_us += minutes * MINUTES;
+        assert_int_equal(arrive(fx, VISITOR).verdict, ACCESS_COLLECT);
+    }
+    fx->now_us += DAYS;
+    for (int i = 1; i < 20; i++, fx->now_us += 151 * US_PER_S)
+        assert_true(guess(fx, &slow, &g));
+    assert_int_equal(enter(fx, VISITOR, "0000", ACCESS_KEYS).closing.minutes, 10);
+}
+
+static enum err read_mail(struct tx *tx, void *arg)
+{
+    CURSOR c;
+    enum err e = db_query(tx->db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(0), v_null()), &c);
+    bool more;
+    if (e || (e = db_next(&c, &more)))
+        return e;
+    assert_true(more);
+    return mail_read(col_blob(&c, COL_JOB_TAKE_PAYLOAD), tx->arena, arg);
+}
+
+static void test_the_owner_is_told_of_the_tenth_wrong_code_of_a_day(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct guesser g = {.from = VISITOR};
+    struct mail_intent mail;
+    passcode(fx, "1234", false);
+    for (int i = 1; i < 10; i++, fx->now_us += HOURS)
+        assert_true(guess(fx, &slow, &g));
+    fixture_expect(fx, "SELECT count(*) FROM job", "0\n");
+    assert_int_equal(enter(fx, "+15559990001", "0000", ACCESS_KEYS).closing.minutes, 0);
+    fixture_expect(fx, "SELECT kind FROM job", JOB_MAIL "\n");
+    assert_int_equal(fixture_run(fx, STORE_WRITE, read_mail, &mail), ERR_NONE);
+    assert_non_null(strstr(mail.text.p, "10 wrong door codes were entered at Home within 24 hours"));
+    assert_non_null(strstr(mail.text.p, "+15559990001"));
+    assert_non_null(strstr(mail.text.p, "At 20 within 24 hours"));
+    guess(fx, &slow, &g);
+    fixture_expect(fx, "SELECT count(*) FROM job", "1\n");
+}
+
+static void test_ten_spoken_failures_of_a_day_leave_the_keypad_alone(void **state)
+{
+    struct building_fixture *fx = *state;
+    passcode(fx, "1234", true);
+    for (int i = 0; i < 10; i++, fx->now_us += 20 * MINUTES) {
+        assert_true(arrive(fx, VISITOR).voice);
+        const struct access_decision d =
+            enter(fx, VISITOR, i % 2 ? "" : "4321", i % 2 ? ACCESS_UNCLEAR : ACCESS_SPOKEN);
+        assert_int_equal(d.verdict, ACCESS_WRONG);
+        assert_int_equal(d.voice, i < 9);
+    }
+    const struct access_decision asked = arrive(fx, VISITOR);
+    assert_int_equal(asked.verdict, ACCESS_COLLECT);
+    assert_false(asked.voice);
+    const struct access_decision said = enter(fx, VISITOR, "1234", ACCESS_SPOKEN); /* also the right one */
+    assert_int_equal(said.verdict, ACCESS_COLLECT);
+    assert_false(said.voice);
+    fixture_expect(fx, "SELECT count(*) FROM activity", "10\n");
+    assert_int_equal(enter(fx, VISITOR, "1234", ACCESS_KEYS).verdict, ACCESS_RELEASE);
+    fx->now_us += DAYS - 200 * MINUTES;
+    assert_true(arrive(fx, "+15559990001").voice);
+}
+
+static void test_input_shorter_than_every_usable_code_is_incomplete_and_counts_nothing(void **state)
+{
+    struct building_fixture *fx = *state;
+    passcode(fx, "1234", false);
+    static const char *const shorter[] = {"", "1", "12", "123"};
+    for (int i = 0; i < 40; i++)
+        assert_int_equal(enter(fx, VISITOR, shorter[i % 4], ACCESS_KEYS).verdict, ACCESS_INCOMPLETE);
+    fixture_expect(fx, "SELECT count(*) FROM activity", "0\n");
+    fixture_expect(fx, "SELECT count(*) FROM door_guard", "0\n");
+    assert_int_equal(arrive(fx, VISITOR).lengths, 1 << 4);
+    passcode(fx, "77", false);
+    const struct access_decision d = enter(fx, VISITOR, "123", ACCESS_KEYS);
+    assert_int_equal(d.verdict, ACCESS_WRONG);
+    assert_int_equal(d.lengths, 1 << 4 | 1 << 2);
+    assert_int_equal(arrive(fx, VISITOR).lengths, 1 << 4 | 1 << 2);
+    assert_int_equal(enter(fx, VISITOR, "7", ACCESS_KEYS).verdict, ACCESS_INCOMPLETE);
+}
+
+#define TESTS(T)                                                                                                       \
+    T(test_no_way_passes_the_bound_of_guesses_in_a_week),                                                              \
+        T(test_the_twentieth_wrong_code_of_a_day_closes_the_keypad_and_the_pauses_double),                             \
+        T(test_the_owner_is_told_of_the_tenth_wrong_code_of_a_day),                                                    \
+        T(test_ten_spoken_failures_of_a_day_leave_the_keypad_alone),                                                   \
+        T(test_input_shorter_than_every_usable_code_is_incomplete_and_counts_nothing)
+
+FIXTURE_RUN(TESTS)
