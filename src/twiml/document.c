@@ -13,6 +13,7 @@
 #define SILENCE_S  5 /* that ends a message */
 #define URL_MAX    1024
 #define KEY_S      5 /* for a resident who has left the room */
+#define ECHO_S     1 /* before that, no key counts: it could be the visitor's, by an echo of the resident's line */
 
 static const char TEXT_TALK[] = "Someone is at your door. Press 1 to talk.";
 static const char TEXT_OPEN[] = "Someone is at your door. Press 9 to open the door, or stay on the line to talk.";
@@ -276,9 +277,10 @@ void twiml_resident_join(const struct twiml_session *s, struct buf *out)
 void twiml_resident_ask(const struct config *c, const struct twiml_session *s, struct buf *out)
 {
     buf_printf(out,
-               BEGIN "<Gather input=\"dtmf\" numDigits=\"1\" finishOnKey=\"\" timeout=\"%d\" action=\"" TWIML_RESIDENT
+               BEGIN "<Pause length=\"%d\"/>"
+                     "<Gather input=\"dtmf\" numDigits=\"1\" finishOnKey=\"\" timeout=\"%d\" action=\"" TWIML_RESIDENT
                      "?call=%.*s&amp;answer=%d&amp;round=%lld\" method=\"POST\" actionOnEmptyResult=\"true\">",
-               KEY_S, STR_ARG(s->sid), RESIDENT_PRESSED, (long long)s->rounds);
+               ECHO_S, KEY_S, STR_ARG(s->sid), RESIDENT_PRESSED, (long long)s->rounds);
     put_say(c, TEXT_KEY, out);
     buf_lit(out, "</Gather>" END);
 }

@@ -63,6 +63,15 @@ describe('a conversation through Twilio', () => {
         assert.deepEqual([heard.tones, heard.talks], [null, 3]);
     });
 
+    it("takes no key of the visitor's that the resident's line returns", async () => {
+        for (const echo of ['9', '*']) {
+            const person = await host();
+            const heard = await call(person, { talk: '*-', echo });
+            assert.deepEqual([heard.tones, heard.talks], [null, 2]);
+            assert.equal((await steps(person)).at(-1), 'ended caller');
+        }
+    });
+
     it('ends with star twice, or when the resident hangs up', async () => {
         for (const talk of ['**', 'h', '*9h']) {
             const person = await host();

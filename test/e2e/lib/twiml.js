@@ -142,7 +142,8 @@ export class Twiml {
      * the visitor leaves when asked to: `end` is the key, or 'hangup'; `reported` is when Twilio reports the recording:
      * false, 'early', or 'alone' without a request to the action. `talk` is what happens in a conversation with the first
      * resident, one character after the other: `*` is pressed, which Twilio reports if it was told to, then the key that
-     * is asked for (`-`: none); `h`: the resident hangs up; at the end the visitor does. `stay`
+     * is asked for (`-`: none); `h`: the resident hangs up; at the end the visitor does. `echo`: a key
+     * that comes in the second after the resident left the room. `stay`
      * resolves when a visitor who talks without that hangs up. Gives {call_id, said, tones, rang, …}.
      */
     async call(options) {
@@ -153,8 +154,8 @@ export class Twiml {
 }
 
 class Call {
-    constructor(twilio, { to, from, digits = '', speech, resident = 'answered', hangUp = false, silent = false, message, talk, stay, sid = newSid() }) {
-        Object.assign(this, { twilio, to, from, digits, speech, resident, hangUp, silent, message, talk: talk?.split(''), stay, sid });
+    constructor(twilio, { to, from, digits = '', speech, resident = 'answered', hangUp = false, silent = false, message, talk, echo, stay, sid = newSid() }) {
+        Object.assign(this, { twilio, to, from, digits, speech, resident, hangUp, silent, message, talk: talk?.split(''), echo, stay, sid });
         this.result = { call_id: sid, said: [], tones: null, rang: [], rejected: null, documents: [], asked: [] };
         this.over = false;
         this.visitorLeft = new Promise((left) => { this.leave = left; }); // all requests of the visitor's call are answered
@@ -299,6 +300,7 @@ class Call {
         for (let round = 0; next; round++) {
             assert.ok(round < ROUNDS_MAX, 'the call of the resident does not end');
             const list = verbs(await this.twilio.fetch(next.target, this.legForm(next.form), { changing: true }));
+            const paused = list[0].name === 'Pause' && list.shift();
             assert.equal(list.length, 1);
             const [verb] = list;
             if (next.form.CallStatus || verb.name === 'Hangup') break;
@@ -307,7 +309,8 @@ class Call {
             } else {
                 assert.equal(verb.name, 'Gather');
                 this.result.askedResident = children(verb).map(textOf).join(' ');
-                const key = this.talk.shift();
+                // A key that came before <Gather> is lost.
+                const key = (!paused && this.echo) || this.talk.shift();
                 if (this.over) await this.visitorLeft; // Twilio waits for a key for seconds
                 next = { target: verb.attribs.action, form: { Digits: key === '-' ? '' : key ?? '' } };
             }

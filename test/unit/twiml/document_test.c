@@ -190,6 +190,19 @@ static void test_visitor_and_resident_meet_in_one_conference(void **state)
     expect(&b, BEGIN "<Pause length=\"1\"/><Redirect method=\"POST\">/hooks/twilio/voice?step=2</Redirect>" END);
 }
 
+static void test_a_resident_who_left_the_room_is_asked_once_echoes_are_over(void **state)
+{
+    (void)state;
+    struct twiml_session s = session();
+    struct buf b = BUF(4000);
+    s.rounds = 3;
+    twiml_resident_ask(&config, &s, &b);
+    expect(&b, BEGIN "<Pause length=\"1\"/><Gather input=\"dtmf\" numDigits=\"1\" finishOnKey=\"\" timeout=\"5\" "
+                     "action=\"/hooks/twilio/resident?call=" SID "&amp;answer=4&amp;round=3\" method=\"POST\" "
+                     "actionOnEmptyResult=\"true\">" SAY
+                     "Press 9 to open the door, or star to hang up.</Say></Gather>" END);
+}
+
 static void test_a_call_that_is_refused_is_not_answered(void **state)
 {
     (void)state;
@@ -211,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_a_recorded_greeting_is_played_from_a_signed_address),
         cmocka_unit_test(test_a_message_is_recorded_and_silence_goes_on),
         cmocka_unit_test(test_visitor_and_resident_meet_in_one_conference),
+        cmocka_unit_test(test_a_resident_who_left_the_room_is_asked_once_echoes_are_over),
         cmocka_unit_test(test_a_call_that_is_refused_is_not_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
