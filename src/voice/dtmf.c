@@ -3,17 +3,21 @@
 #include <re/re.h>
 #include <rem/rem.h>
 
+#include "voice/echo.h"
+#include "voice/tones.h"
+
 /* Time after the last report of a press in which another source may report the same press. */
 #define SAME_PRESS_MS 500
 #define HELD_MAX_MS   5000 /* a longer Duration in a SIP INFO is ignored */
 
-#define TONE_SHARE_MIN  0.05 /* least share of each tone in the energy of a packet */
-#define TONES_SHARE_MIN 0.6  /* least share of both */
-#define HEARD_SHARE_MIN 0.7  /* least share of both when the second decoder hears them */
-#define JUDGED_MIN      80   /* samples: fewer do not separate two tones */
-#define BLOCK           102  /* samples that a decoder judges at once */
-#define CHUNK           160  /* samples judged at once: less than the gap between two keys */
-#define SAME_TONE       320  /* samples: a key is not heard again so soon after it was released */
+#define TONE_SHARE_MIN  0.05   /* least share of each tone in the energy of a packet */
+#define TONES_SHARE_MIN 0.6    /* least share of both */
+#define HEARD_SHARE_MIN 0.7    /* least share of both in two blocks, for the second decoder and a strict one */
+#define JUDGED_MIN      80     /* samples: fewer do not separate two tones */
+#define BLOCK           102    /* samples that a decoder judges at once */
+#define CHUNK           160    /* samples judged at once: less than the gap between two keys */
+#define SAME_TONE       320    /* samples: a key is not heard again so soon after it was released */
+#define OWN_MIN         221600 /* mean square of a tone at -30 dBm0, less half a dB for the block */
 
 #define PAYLOAD_LEN  4
 #define END_BIT      0x80
@@ -69,30 +73,25 @@ static void extend_press(struct dtmf_in *in, enum source source, int64_t now_ms)
 
 /* ---- in: tones ---- */
 
-/* The share of a frequency in the energy of n samples, 0 to about 1. */
-static double share_of(double frequency, const int16_t *samples, size_t n, double energy)
-{
-    struct goertzel g;
-    goertzel_init(&g, frequency, 8000);
-    for (size_t i = 0; i < n; i++)
-        goertzel_update(&g, samples[i]);
-    return goertzel_result(&g) / ((double)n * energy);
-}
-
 /* Whether the key's two tones have at least that share of the energy. */
 static bool has_tones(char key, const int16_t *samples, size_t n, double least)
 {
-    static const char keys[] = "123A456B789C*0#D";
-    static const double rows[] = {697, 770, 852, 941}, columns[] = {1209, 1336, 1477, 1633};
-    const size_t at = (size_t)(strchr(keys, key) - keys);
     double energy = 0;
     for (size_t i = 0; i < n; i++)
         energy += (double)samples[i] * samples[i];
     if (energy == 0)
         return false;
-    const double row = share_of(rows[at / 4], samples, n, energy);
-    const double column = share_of(columns[at % 4], samples, n, energy);
-    return row > TONE_SHARE_MIN && column > TONE_SHARE_MIN && row + column > least;
+    const struct tones power = tones_power(key, samples, n);
+    const double low = power.low * (double)n / energy, high = power.high * (double)n / energy;
+    return low > TONE_SHARE_MIN && high > TONE_SHARE_MIN && low + high > least;
+}
+
+/* Whether this end pressed the key whose tones a decoder heard in it. */
+static bool is_own(const struct dtmf_in *in, char key)
+{
+    const struct tones power = tones_power(key, in->last + DTMF_LAST - BLOCK, BLOCK);
+    return power.low >= OWN_MIN && power.high >= OWN_MIN && has_tones(key, in->last, DTMF_LAST, HEARD_SHARE_MIN) &&
+           !(in->other && echo_has(in->other, in->now_ms, key, &power));
 }
 
 enum ear { PLAIN, TILTED };
@@ -103,6 +102,8 @@ static void dtmf_on_tone(char key, void *arg)
 {
     struct dtmf_in *in = arg;
     const bool same = key == in->told && in->samples < in->down + SAME_TONE;
+    if (in->strict && !is_own(in, key))
+        return;
     in->tone = in->told = key;
     if (same)
         return;
@@ -189,6 +190,11 @@ void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, s
     in->now_ms = now_ms;
     for (size_t at = 0; at < n; at += CHUNK)
         take_chunk(in, samples + at, n - at < CHUNK ? n - at : CHUNK);
+}
+
+bool dtmf_in_tone(const struct dtmf_in *in)
+{
+    return in->told && in->samples < in->down + SAME_TONE;
 }
 
 /* ---- in: RFC 4733 ---- */

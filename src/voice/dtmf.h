@@ -8,6 +8,7 @@
 /* ---- in ---- */
 
 struct dtmf_dec;
+struct echo;
 struct rtp_header;
 
 /* Called with one key, 0-9 * # A-D, at the first report of the press. */
@@ -20,6 +21,8 @@ typedef void (*dtmf_key_h)(char key, void *arg);
 struct dtmf_in {
     dtmf_key_h on_key;
     void *arg;
+    bool strict;              /* tones below -30 dBm0, in much noise, or of `other` are no key */
+    const struct echo *other; /* audio that this end hears; NULL: none */
     struct dtmf_dec *decoders[DTMF_EARS];
     int16_t last[DTMF_LAST];
     double tilt[2][2]; /* state of the filter before the second decoder */
@@ -55,6 +58,8 @@ void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, const struct rtp_header *
 void dtmf_in_new_stream(struct dtmf_in *in);
 /* Decoded audio, 8 kHz. Leave out the gaps of lost packets. */
 void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, size_t n);
+/* Whether the tones of a key are in the audio, or were 40 ms ago. */
+bool dtmf_in_tone(const struct dtmf_in *in);
 /* A SIP INFO body: application/dtmf-relay ("Signal=5\r\nDuration=160") or application/dtmf ("5"). False for
  * another type or a body without a key. */
 bool dtmf_in_info(struct dtmf_in *in, int64_t now_ms, struct str type, struct str body);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "voice/echo.h"
 #include "voice/external.h"
 #include "voice/media_address.h"
 #include "voice/media_ports.h"
@@ -54,6 +55,8 @@ struct media {
     uint32_t ssrc;
     int64_t heard_ms;
     struct dtmf_in in;
+    bool resident;
+    struct echo *heard;        /* by a resident; NULL: no audio of ours */
     char early[EARLY_MAX + 1]; /* keys that came before the session was started */
 
     uint32_t timestamp; /* of the next frame */
@@ -167,7 +170,11 @@ static size_t decode_audio(uint8_t pt, const uint8_t *payload, size_t n, int16_t
 static void take_audio(struct media *m, uint8_t pt, const uint8_t *payload, size_t n)
 {
     int16_t samples[IN_MAX];
+    if (m->resident && media_events_negotiated(m)) /* the keys are events */
+        return;
     n = decode_audio(pt, payload, n, samples);
+    if (m->heard)
+        echo_take(m->heard, m->heard_ms, samples, n);
     dtmf_in_audio(&m->in, m->heard_ms, samples, n);
     if (m->events->audio)
         m->events->audio(samples, n, m->arg);
@@ -188,7 +195,14 @@ static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struc
         n = pad <= n ? n - pad : 0;
     }
     m->heard_ms = tick_now_ms();
-    struct media_packet p = {h->pt, h->m, is_event(m, h->pt, n), h->seq, h->ssrc, h->ts, mbuf_buf(mb), n};
+    struct media_packet p = {.pt = h->pt,
+                             .marker = h->m,
+                             .event = is_event(m, h->pt, n),
+                             .seq = h->seq,
+                             .ssrc = h->ssrc,
+                             .timestamp = h->ts,
+                             .payload = mbuf_buf(mb),
+                             .n = n};
     if (p.event) {
         if (pass_on(m, &p))
             dtmf_in_event(&m->in, m->heard_ms, h, p.payload, n);
@@ -202,8 +216,10 @@ static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struc
     m->heard_any = true;
     m->ssrc = h->ssrc;
     m->seq = h->seq;
-    if (pass_on(m, &p))
-        take_audio(m, h->pt, p.payload, n);
+    take_audio(m, h->pt, p.payload, n);
+    p.tone = dtmf_in_tone(&m->in);
+    if (m->listening)
+        (void)pass_on(m, &p);
 }
 
 bool media_take_info(struct media *m, struct str type, struct str body)
@@ -312,12 +328,13 @@ static uint32_t relayed_timestamp(struct media *m, const struct media_packet *p)
 void media_relay(struct media *m, const struct media_packet *p)
 {
     uint8_t recoded[IN_MAX];
-    const bool foreign = !p->event && p->pt != m->peer.pt;
+    const bool muted = m->resident && p->tone;
+    const bool foreign = !p->event && (muted || p->pt != m->peer.pt);
     if (!m->tick.le.list || m->playing || p->n > IN_MAX || (p->event && m->peer.event_pt < 0))
         return;
     const uint32_t timestamp = relayed_timestamp(m, p);
     for (size_t i = 0; foreign && i < p->n; i++)
-        recoded[i] = player_encode(m->peer.pt, player_decode(p->pt, p->payload[i]));
+        recoded[i] = player_encode(m->peer.pt, muted ? 0 : player_decode(p->pt, p->payload[i]));
     send_packet(m, p->marker || m->marker, p->event ? (uint8_t)m->peer.event_pt : m->peer.pt, timestamp,
                 foreign ? recoded : p->payload, p->n);
     m->marker = false;
@@ -325,6 +342,13 @@ void media_relay(struct media *m, const struct media_packet *p)
     const uint32_t next = timestamp + (p->event ? 0 : (uint32_t)p->n);
     if ((int32_t)(next - m->timestamp) > 0) /* our own next packet comes after it */
         m->timestamp = next;
+}
+
+void media_bridge(struct media *resident, struct media *visitor)
+{
+    if (!visitor->heard)
+        visitor->heard = mem_new(struct echo);
+    resident->in.other = visitor->heard;
 }
 
 void media_quiet(struct media *m)
@@ -516,6 +540,7 @@ enum err media_new(struct media **ret, const struct media_options *options, cons
     m->packet = mbuf_alloc(RTP_HEADER_SIZE + FRAME);
     if (!m->packet || !dtmf_in_init(&m->in, media_on_key, m))
         goto fail;
+    m->resident = m->in.strict = options->resident;
     if (open_port(m, options))
         goto fail;
     udp_handler_set(rtcp_sock(m->rtp), drop_rtcp, NULL);
@@ -538,5 +563,6 @@ void media_free(struct media *m)
     mem_deref(m->sdp);
     close_port(m);
     mem_deref(m->packet);
+    free(m->heard);
     free(m);
 }

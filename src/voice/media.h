@@ -22,6 +22,7 @@ struct media_packet {
     uint8_t pt;
     bool marker;
     bool event;
+    bool tone; /* of a key, in the audio */
     uint16_t seq;
     uint32_t ssrc, timestamp;
     const uint8_t *payload; /* as long as the call of the handler */
@@ -32,7 +33,7 @@ struct media_events {
     void (*key)(char key, void *arg);                           /* once per press at the other end */
     void (*played)(void *arg);                                  /* the last media_play or media_press has been sent */
     void (*audio)(const int16_t *samples, size_t n, void *arg); /* decoded; may be NULL */
-    void (*packet)(const struct media_packet *p, void *arg);    /* accepted, before its key or audio; may be NULL */
+    void (*packet)(const struct media_packet *p, void *arg);    /* accepted; may be NULL */
 };
 
 struct media_options {
@@ -41,6 +42,7 @@ struct media_options {
     struct media_ports *ports;   /* of laddr; NULL: a random port */
     const struct sa *peer;       /* of its SIP, which the external address depends on; may be NULL */
     bool events;                 /* offer and accept RFC 4733 */
+    bool resident;               /* of a resident's phone: only its own keys count (media_bridge) */
     enum media_srtp srtp;        /* how our own offers and answers handle it */
 };
 
@@ -84,6 +86,11 @@ void media_quiet(struct media *m);
  * the negotiated type. Drops it while a sound or key plays, while the peer holds the call, and events that the peer
  * does not accept. Once packets are relayed, silence is sent only when none came for 200 ms. */
 void media_relay(struct media *m, const struct media_packet *p);
+/* A resident and a visitor begin to hear each other. A key of the visitor that an echo returns is no key of the
+ * resident: packets with the tone of a key are relayed to a resident as silence, and tones in the audio of a resident
+ * are a key only where RFC 4733 was not negotiated, from -30 dBm0 on, and if the visitor's audio of the last second
+ * had none of that key. The visitor's session must live until the resident's is stopped. */
+void media_bridge(struct media *resident, struct media *visitor);
 /* Takes the body of a SIP INFO; false if it holds no key. */
 bool media_take_info(struct media *m, struct str type, struct str body);
 /* The received keys, with counters by source. */

@@ -142,6 +142,8 @@ static void begin_talk(struct sip_forward *f, size_t leg)
     hush(f);
     f->browser = leg == HUNT_BROWSER;
     f->talker = f->browser ? NULL : &f->legs[leg];
+    if (f->talker)
+        media_bridge(f->talker->media, f->call->media);
     tell_call(f, CALL_FORWARD_ANSWERED, 0);
 }
 

@@ -75,6 +75,7 @@ static int make_leg_media(struct sip_leg *l, const struct sip_route *r)
                                     .config = l->agent->config,
                                     .ports = r->stack->ports,
                                     .events = true,
+                                    .resident = true,
                                     .srtp = r->srtp};
     return media_new(&l->media, &options, &leg_media_events, l) ? ENOMEM : 0;
 }

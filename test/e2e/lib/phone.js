@@ -88,6 +88,17 @@ export async function sippResident(port, scenario = 'resident') {
     }
 }
 
+/** Starts sipp as a resident's phone that sends each packet of audio back: {port, ended}. */
+export async function sippLoop() {
+    const port = await freePort();
+    const media = await freePort();
+    const directory = mkdtempSync(join(tmpdir(), 'portero-sipp-'));
+    const ended = run('sipp', ['-sf', join(here, '../sipp/resident-loop.xml'), '-m', '1', '-i', '127.0.0.1', '-p', String(port), '-mp', String(media), '-rtp_echo',
+        '-nostdin', '-timeout', '120', '-timeout_error'], { cwd: directory, env: cleanEnvironment({ TERM: 'dumb' }) })
+        .finally(() => rmSync(directory, { recursive: true, force: true }));
+    return { port, ended };
+}
+
 /** The samples of a WAV file: 16 bits, mono. */
 export function samples(wav) {
     const at = wav.indexOf('data') + 8;
