@@ -243,7 +243,7 @@ struct erase {
     struct id id;
 };
 
-static enum err begin_run(struct tx *tx, void *arg)
+static enum err erase_begin_run(struct tx *tx, void *arg)
 {
     struct erase *r = arg;
     bool used = false;
@@ -261,7 +261,7 @@ static enum err erase_account(struct request *q, struct reply *p, struct str acc
     struct erase *r = arena_new(q->tx.arena, struct erase);
     bool done = false;
     *r = (struct erase){.account = account, .unused = unused};
-    enum err e = work_write(&q->work, begin_run, r);
+    enum err e = work_write(&q->work, erase_begin_run, r);
     if (id_given(&r->id))
         q->subject = arena_printf(q->tx.arena, "account=%s", r->id.text);
     if (!e)

@@ -19,6 +19,7 @@
 #include "cli/lifecycle.h"
 #include "cli/metrics_server.h"
 #include "domain/master.h"
+#include "domain/number.h"
 #include "domain/push.h"
 #include "domain/unbilled.h"
 #include "domain/work.h"
@@ -107,6 +108,7 @@ static void choose_kinds(struct daemon *d)
 {
     const struct job_kind kinds[] = {jobs_kind_mail(d->providers.mailer),
                                      jobs_kind_provision(d->providers.numbers),
+                                     jobs_kind_numbers(),
                                      jobs_kind_release_number(d->providers.numbers),
                                      jobs_kind_release_all_numbers(),
                                      jobs_kind_billing_sync(d->providers.billing),
@@ -239,6 +241,8 @@ static enum err schedule_jobs(struct tx *tx, void *unused)
     enum err e = jobs_schedule_purge(tx);
     if (!e)
         e = jobs_schedule_billing(tx);
+    if (!e)
+        e = number_look(tx);
     if (!e)
         e = push_key_claim(tx);
     return e ? e : twiml_schedule_expire(tx);

@@ -22,7 +22,7 @@ static bool is_line(struct str text)
     return g_utf8_validate_len(text.p ? text.p : "", text.n, NULL);
 }
 
-static bool is_number(struct str s)
+static bool is_box_number(struct str s)
 {
     char number[SETUP_ANSWER_MAX + 1];
     snprintf(number, sizeof number, "%.*s", STR_ARG(s));
@@ -129,7 +129,7 @@ const char *setup_complaint(struct setup *s, int question, struct str given)
     const char *text = arena_str(&s->arena, given.n ? given : STR("")).p;
     if (question == Q_RESIDENTS && given.n && !are_all(given, text_is_email))
         return "residents must be e-mail addresses";
-    if (question == Q_NUMBERS && given.n && !are_all(given, is_number))
+    if (question == Q_NUMBERS && given.n && !are_all(given, is_box_number))
         return "numbers must be like +15550100000, or extensions of 2 to 15 digits";
     if (self_signed)
         return NULL; /* it is made when all is answered */

@@ -3,6 +3,13 @@
 #include "domain/job.h"
 #include "domain/row.h"
 
+/* Jobs that wait for a number try again at once, and buildings without such a job get one. */
+enum err number_look(struct tx *tx)
+{
+    enum err e = job_reschedule_all(tx, JOB_PROVISION, tx->now_us);
+    return e ? e : job_add_again(tx, STR(JOB_NUMBERS), JOB_NUMBERS, tx->now_us, STR(""));
+}
+
 /* A known number is not an error if the pool has it with the same country. */
 static enum err check_pooled(struct tx *tx, struct str number, struct str country)
 {
@@ -23,7 +30,7 @@ enum err number_add(struct tx *tx, struct str number, struct str country)
     enum err e = db_exec(tx->db, SQL_NUMBER_INSERT, DB_ARGS(v_str(number), v_str(country)), &added);
     if (e || !added)
         return e ? e : check_pooled(tx, number, country);
-    return job_reschedule_all(tx, JOB_PROVISION, tx->now_us);
+    return number_look(tx);
 }
 
 enum err number_list_by(struct tx *tx, enum sql statement, const struct number **ret, size_t *ret_count)
@@ -140,6 +147,29 @@ enum err number_provision(struct tx *tx, const struct id *building)
     return e ? e : job_reschedule(tx, name, tx->now_us);
 }
 
+enum err number_look_batch(struct tx *tx, const struct id *after, int64_t limit, struct id *ret_last)
+{
+    CURSOR c;
+    struct id *list = arena_array(tx->arena, struct id, (size_t)limit);
+    struct id last = {{0}};
+    size_t count = 0;
+    int64_t seen = 0;
+    enum err e = db_query(tx->db, SQL_BUILDING_WAITING,
+                          DB_ARGS(v_str(id_given(after) ? id_str(after) : STR("")), v_int(limit)), &c);
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && seen < limit; seen++) {
+        last = col_id(&c, COL_BUILDING_WAITING_ID);
+        if (col_int(&c, COL_BUILDING_WAITING_ENTITLED) && !col_int(&c, COL_BUILDING_WAITING_EXPECTED))
+            list[count++] = last;
+    }
+    for (size_t i = 0; !e && i < count; i++)
+        e = number_provision(tx, &list[i]);
+    if (seen < limit)
+        last.text[0] = '\0';
+    if (!e)
+        *ret_last = last;
+    return e;
+}
+
 struct entry {
     bool known, pooled;
     struct id building_id;
@@ -226,7 +256,9 @@ enum err number_release(struct tx *tx, struct str number)
     if (!id_given(&building))
         return ERR_NUMBER_NOT_FOUND;
     enum err e = number_clear_holder(tx, number, &account, &building);
-    return e || pooled ? e : queue_release(tx, number);
+    if (!e && !pooled)
+        e = queue_release(tx, number);
+    return e ? e : number_look(tx);
 }
 
 /* ---- by the operator ---- */

@@ -9,6 +9,7 @@
 #define NUMBER_PATTERN "^(\\+[1-9][0-9]{6,14}|[0-9]{2,15})$" /* of the pool: E.164, or an extension of a PBX */
 
 #define JOB_PROVISION      "provision"      /* payload: a building's ID, which is also part of the job's name */
+#define JOB_NUMBERS        "numbers"        /* periodic: looks for buildings that should have a number and have none */
 #define JOB_RELEASE_NUMBER "release_number" /* payload: a number that is leaving */
 
 struct number {
@@ -50,6 +51,12 @@ enum err number_claim(struct tx *tx, const struct id *building, struct number_cl
 /* Queues the job that provides a building with a number. There is one job for each building, since two would both buy.
  * Does nothing where the operator assigns numbers. */
 enum err number_provision(struct tx *tx, const struct id *building) CHECKED;
+
+/* Has the buildings looked at again that should have a number: something changed for them. */
+enum err number_look(struct tx *tx) CHECKED;
+/* Queues the job of number_provision for those of the `limit` buildings without a number after `after` that should have
+ * one. *ret_last is the last of them; not given: there are no more. */
+enum err number_look_batch(struct tx *tx, const struct id *after, int64_t limit, struct id *ret_last) CHECKED;
 
 /* Adds a number that was bought for a building. The number is leaving at once if the building is deleted or has another
  * number. *ret_held is the number that the building then has, STR_NONE if it is deleted; in the arena. May be repeated.

@@ -25,19 +25,19 @@ void jobs_log_assigned(struct str number, const struct id *building, const struc
              account->text);
 }
 
-/* The operation that adds a building gets its number. */
-static enum err is_being_added(struct tx *tx, const struct id *account, const struct id *building, bool *ret)
+/* The operation that adds a building gets its number; the one that removes it takes it. */
+static enum err is_being_changed(struct tx *tx, const struct id *account, const struct id *building, bool *ret)
 {
     struct operation o;
     enum err e = operation_current(tx, account, &o);
-    *ret = !e && o.action == OPERATION_ADD && id_equal(&o.building_id, building);
+    *ret = !e && id_equal(&o.building_id, building);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
 static enum err is_wanted(struct tx *tx, struct provision *p)
 {
     struct account account;
-    bool being_added = false;
+    bool being_changed = false;
     p->wanted = false;
     enum err e = building_owner(tx, &p->building, &p->account);
     if (!e)
@@ -45,8 +45,8 @@ static enum err is_wanted(struct tx *tx, struct provision *p)
     if (e == ERR_BUILDING_NOT_FOUND || e == ERR_ACCOUNT_NOT_FOUND)
         return ERR_NONE;
     if (!e)
-        e = is_being_added(tx, &p->account, &p->building, &being_added);
-    p->wanted = !e && !being_added && account.status != SUBSCRIPTION_NONE && !tx->config->assigned;
+        e = is_being_changed(tx, &p->account, &p->building, &being_changed);
+    p->wanted = !e && !being_changed && account.status != SUBSCRIPTION_NONE && !tx->config->assigned;
     return e;
 }
 
@@ -116,6 +116,45 @@ static enum err provision_run(void *context, const struct job *job)
 struct job_kind jobs_kind_provision(struct number_source *numbers)
 {
     return (struct job_kind){.name = JOB_PROVISION, .run = provision_run, .context = numbers};
+}
+
+/* ---- buildings without a number ---- */
+
+#define LOOK_EVERY_S 3600
+#define LOOK_BATCH   200 /* rows in a transaction, so that other writes are not held up */
+
+struct look {
+    const struct job *job;
+    struct id last; /* building that was looked at */
+};
+
+static enum err look_batch(struct tx *tx, void *arg)
+{
+    struct look *l = arg;
+    return number_look_batch(tx, &l->last, LOOK_BATCH, &l->last);
+}
+
+static enum err numbers_ended(struct tx *tx, void *arg)
+{
+    const struct look *l = arg;
+    return job_repeat(tx, l->job->id, l->job->created_us, tx->now_us + LOOK_EVERY_S * US_PER_S);
+}
+
+static enum err numbers_run(void *context, const struct job *job)
+{
+    (void)context;
+    const int64_t until_us = clock_monotonic_us() + JOB_PARTS_US;
+    struct look l = {.job = job};
+    enum err e;
+    do
+        e = job->work->config->assigned ? ERR_NONE : work_write(job->work, look_batch, &l);
+    while (!e && id_given(&l.last) && clock_monotonic_us() < until_us);
+    return e ? e : work_write(job->work, numbers_ended, &l);
+}
+
+struct job_kind jobs_kind_numbers(void)
+{
+    return (struct job_kind){.name = JOB_NUMBERS, .run = numbers_run};
 }
 
 /* ---- releasing ---- */

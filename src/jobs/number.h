@@ -9,5 +9,7 @@ void jobs_log_assigned(struct str number, const struct id *building, const struc
 
 /* Gets a number for a building. Ends without one if the building is gone or its account has no subscription. */
 struct job_kind jobs_kind_provision(struct number_source *numbers);
+/* Looks for buildings that should have a number, every hour, and when domain/number.h says so. */
+struct job_kind jobs_kind_numbers(void);
 /* Releases a number that is leaving to its provider. */
 struct job_kind jobs_kind_release_number(struct number_source *numbers);

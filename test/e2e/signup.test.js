@@ -1,4 +1,4 @@
-// Who gets an account where the operator lists the residents, and who has which number.
+// Accounts where the operator lists the residents, and which of them has which number.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';

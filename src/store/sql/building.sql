@@ -56,6 +56,14 @@ SELECT account_id, virtual_number, country FROM building WHERE id = $1
 -- name: building_delete
 DELETE FROM building WHERE account_id = $1 AND id = $2
 
+-- The $2 buildings without a number after the ID $1, whether their accounts have a subscription, and whether a job gets one.
+
+-- name: building_waiting
+SELECT b.id, CASE WHEN a.subscription_status <> 'none' THEN 1 ELSE 0 END AS entitled,
+    CASE WHEN EXISTS (SELECT 1 FROM job j WHERE j.id = 'provision-' || b.id) THEN 1 ELSE 0 END AS expected
+FROM building b {by building_waiting} JOIN account a ON a.id = b.account_id
+WHERE b.virtual_number IS NULL AND b.id > $1 ORDER BY b.id LIMIT $2
+
 -- name: building_walk
 -- The $2 buildings after the ID $1, of any account.
 SELECT id FROM building {by building_id} WHERE id > $1 ORDER BY id LIMIT $2

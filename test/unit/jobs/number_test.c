@@ -25,7 +25,7 @@ struct fixture {
     struct store_fixture *fixture;
     struct number_source *numbers;
     struct jobs *jobs;
-    struct job_kind kinds[3];
+    struct job_kind kinds[4];
     struct arena arena;
     struct work work;
 };
@@ -52,8 +52,9 @@ static int set_up(void **state)
     d->kinds[0] = jobs_kind_provision(d->numbers);
     d->kinds[1] = jobs_kind_release_number(d->numbers);
     d->kinds[2] = jobs_kind_release_all_numbers();
+    d->kinds[3] = jobs_kind_numbers();
     const struct jobs_options options = {
-        .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 3};
+        .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 4};
     d->jobs = jobs_new(&options);
     return jobs_start(d->jobs, NULL) ? -1 : 0;
 }
@@ -251,6 +252,7 @@ static void test_a_release_is_repeated_until_the_provider_confirms_it(void **sta
     struct fixture *d = *state;
     subscribe(d, SUBSCRIPTION_ACTIVE);
     struct building b = home(d);
+    subscribe(d, SUBSCRIPTION_NONE);
     order(FAULT_TIMEOUT, "release", 1);
     order(FAULT_DECLINE, "release", 1);
     transact(d, STORE_WRITE, release_run, FIRST);
@@ -279,6 +281,56 @@ static void test_a_renewal_waits_for_the_release_of_the_old_number(void **state)
     assert_int_equal(inventory(d), 1);
 }
 
+static void test_a_building_whose_number_was_released_gets_another_one(void **state)
+{
+    struct fixture *d = *state;
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    transact(d, STORE_WRITE, add_run, "+12125550000");
+    transact(d, STORE_WRITE, release_run, FIRST);
+    jobs_drain(d->jobs);
+    assert_string_equal(number(d), "+12125550000");
+}
+
+static enum err forget_run(struct tx *tx, void *unused)
+{
+    struct id account;
+    const struct building *list;
+    size_t count;
+    (void)unused;
+    enum err e = account_find(tx, EMAIL, &account);
+    if (!e)
+        e = building_list(tx, &account, &list, &count);
+    return e ? e : job_done(tx, arena_printf(tx->arena, JOB_PROVISION "-%s", list[0].id.text));
+}
+
+static enum err look_run(struct tx *tx, void *unused)
+{
+    (void)unused;
+    return number_look(tx);
+}
+
+static void test_a_building_that_was_forgotten_is_looked_at_again_every_hour(void **state)
+{
+    struct fixture *d = *state;
+    transact(d, STORE_WRITE, look_run, NULL);
+    order(FAULT_DECLINE, "acquire", 1);
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    transact(d, STORE_WRITE, forget_run, NULL);
+    assert_null(number(d));
+    advance(d, 3601);
+    assert_string_equal(number(d), FIRST);
+}
+
+static void test_without_a_provider_of_billing_the_operator_assigns_the_numbers_of_the_pool(void **state)
+{
+    struct fixture *d = *state;
+    d->fixture->config.unbilled = d->fixture->config.assigned = true;
+    transact(d, STORE_WRITE, add_run, "+12125550000");
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    advance(d, 3601);
+    assert_null(number(d));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -291,6 +343,9 @@ int main(void)
         TEST(test_a_subscription_that_ended_before_the_job_gets_no_number),
         TEST(test_a_release_is_repeated_until_the_provider_confirms_it),
         TEST(test_a_renewal_waits_for_the_release_of_the_old_number),
+        TEST(test_a_building_whose_number_was_released_gets_another_one),
+        TEST(test_a_building_that_was_forgotten_is_looked_at_again_every_hour),
+        TEST(test_without_a_provider_of_billing_the_operator_assigns_the_numbers_of_the_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
