@@ -56,6 +56,24 @@ int sip_answer_send(struct sip_answer *a, struct sip *sip, const struct sip_msg 
     return 0;
 }
 
+static void on_bye_answered(int err, const struct sip_msg *msg, void *arg)
+{
+    (void)err;
+    (void)msg;
+    (void)arg;
+}
+
+void sip_answer_hang_up(const struct sip_answer *a)
+{
+    struct sip_dialog *dialog = NULL;
+    if (!a->reply)
+        return;
+    if (!sip_dialog_accept(&dialog, a->invite))
+        (void)sip_drequestf(NULL, a->sip, true, "BYE", dialog, 0, NULL, NULL, on_bye_answered, NULL,
+                            "Content-Length: 0\r\n\r\n");
+    mem_deref(dialog);
+}
+
 /* ---- the session ---- */
 
 static bool keep_datagram(int *err, struct sa *dst, struct mbuf *mb, void *arg)

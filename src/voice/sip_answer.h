@@ -32,5 +32,7 @@ int sip_answer_send(struct sip_answer *a, struct sip *sip, const struct sip_msg 
 int sip_answer_confirm(struct sip_answer *a, struct sipsess **ret, struct sipsess_sock *sessions,
                        sipsess_offer_h *offer, sipsess_answer_h *answer, sipsess_estab_h *established,
                        sipsess_info_h *info, sipsess_close_h *close, void *arg);
+/* Sends a BYE for an answer that nobody acknowledged. Does nothing without one. */
+void sip_answer_hang_up(const struct sip_answer *a);
 /* Stops the repetitions and frees everything. An all-zero answer is fine. */
 void sip_answer_done(struct sip_answer *a);

@@ -76,6 +76,8 @@ void sip_call_end(struct sip_call *c)
         sip_call_refuse(c, 503, "Service Unavailable");
     sip_tones_stop(&c->tones);
     sip_refresh_end(&c->refresh);
+    if (!c->evicted) /* a forged call costs no more messages */
+        sip_answer_hang_up(&c->answer);
     sip_answer_done(&c->answer);
     if (c->session)
         sip_target_retry(sipsess_dialog(c->session), c->target);
