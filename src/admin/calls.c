@@ -42,6 +42,7 @@ static const struct field step_fields[] = {
     STEP(detail, T_STRING, | F_NULLABLE),
     STEP(number, T_STRING, | F_NULLABLE),
     STEP(grant_id, T_ID, | F_NULLABLE),
+    STEP(key_id, T_ID, | F_NULLABLE),
 };
 static const struct shape step_shape = SHAPE(struct call_step_body, "AdminCallStep", step_fields);
 static const struct field call_fields[] = {
@@ -98,6 +99,7 @@ static enum err show_call(struct request *q, struct reply *p)
         steps[i].detail = step_val(steps[i].detail);
         steps[i].number = step_val(steps[i].number);
         steps[i].grant_id = step_val(steps[i].grant_id);
+        steps[i].key_id = step_val(steps[i].key_id);
     }
     *body = call_body_of(call);
     body->steps = v_list(steps, count);

@@ -3,6 +3,7 @@
 #include "api/page.h"
 #include "api/routes.h"
 #include "domain/call_message.h"
+#include "domain/key_life.h"
 
 /* ---- bodies ---- */
 
@@ -50,6 +51,8 @@ static const struct field step_fields[] = {
     STEP(detail, T_STRING, .doc = "a word about the step: the prompt, the way a key came, a reason"),
     STEP(number, T_STRING, .doc = "the last digits of the phone that rang"),
     STEP(grant_id, T_ID, .doc = "the grant of the step"),
+    STEP(key_id, T_ID, .doc = "the key by which somebody listened, or fetched the message"),
+    STEP(key_name, T_STRING, .doc = "its name, while the service knows the key"),
 };
 static const struct shape call_step_shape = SHAPE(struct call_step_body, "CallStep", step_fields);
 
@@ -92,6 +95,20 @@ struct call_body call_body_of(const struct recorded_call *c)
     };
 }
 
+enum err call_steps_name_keys(struct tx *tx, const struct id *account, struct call_step_body *list, size_t count)
+{
+    enum err e = ERR_NONE;
+    for (size_t i = 0; i < count && !e; i++) {
+        struct id key;
+        struct str name = STR_NONE;
+        if (v_given(list[i].key_id) && id_parse(list[i].key_id.s, &key))
+            e = key_name(tx, account, &key, &name);
+        if (name.p)
+            list[i].key_name = v_str(name);
+    }
+    return e;
+}
+
 struct call_step_body *call_steps_of(struct arena *a, const struct recorded_call *c, size_t *ret_count)
 {
     struct str rest = c->steps;
@@ -104,7 +121,10 @@ struct call_step_body *call_steps_of(struct arena *a, const struct recorded_call
         list[n] = (struct call_step_body){.at_ms = v_int(step.at_ms), .step = v_str(str_z(call_step_names[step.kind]))};
         if (step.text.p)
             list[n].detail = v_str(step.text);
-        if (str_is_id(step.ref))
+        const bool by_key = step.kind == CALL_STEP_LISTENING || step.kind == CALL_STEP_MESSAGE_FETCHED;
+        if (by_key)
+            list[n].key_id = v_str(step.ref);
+        else if (str_is_id(step.ref))
             list[n].grant_id = v_str(step.ref);
         else if (step.ref.p)
             list[n].number = v_str(step.ref);
@@ -141,14 +161,17 @@ static enum err get_call(struct request *q, struct reply *p)
         return e;
     struct call_body *body = arena_new(q->tx.arena, struct call_body);
     *body = call_body_of(call);
-    const struct call_step_body *steps = call_steps_of(q->tx.arena, call, &count);
+    struct call_step_body *steps = call_steps_of(q->tx.arena, call, &count);
     body->steps = v_list(steps, count);
-    return reply_ok(p, 200, &call_shape, body);
+    e = call_steps_name_keys(&q->tx, &call->account_id, steps, count);
+    return e ? e : reply_ok(p, 200, &call_shape, body);
 }
 
 static enum err get_message(struct request *q, struct reply *p)
 {
     enum err e = call_message_get(&q->tx, &q->building_id, &q->path_id, &p->raw);
+    if (!e)
+        e = call_record_fetched(&q->tx, &q->building_id, &q->path_id, &q->who.key_id);
     if (e)
         return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "the caller left no message, or the call is not recorded") : e;
     p->status = 200;
@@ -205,7 +228,8 @@ static const struct route rows[] = {
      .summary = "The message that a visitor left",
      .description =
          "A WAV file (16 bits, 8 kHz, mono), kept for 30 days. Visitors may leave one where `ring.message` is "
-         "set and nobody answers. The 50 newest of a building are kept.",
+         "set and nobody answers. The 50 newest of a building are kept. The call's record names each key that fetched "
+         "it.",
      .tag = TAG,
      .method = HTTP_GET,
      .path = "/v1/calls/{id}/message",
@@ -213,7 +237,7 @@ static const struct route rows[] = {
      .scopes = SCOPE(LOGS_READ),
      .limit = LIMIT_KEY,
      .building = BUILDING_HEADER,
-     .run = RUN_READ,
+     .run = RUN_WRITE,
      .handler = get_message,
      .status = 200,
      .media = "audio/wav",

@@ -33,7 +33,7 @@ static const char *const key_types[] = {"web_session", "agent", NULL};
 static const struct field key_item_fields[] = {
     FIELD(struct key_item, id, T_ID, .flags = F_REQUIRED),
     FIELD(struct key_item, name, T_STRING, .flags = F_REQUIRED),
-    FIELD(struct key_item, scopes, T_STRINGS, .values = scope_values_earlier,
+    FIELD(struct key_item, scopes, T_STRINGS, .values = scope_values_all,
           .doc = "webhooks:write and owner: only of keys made under the earlier revision of the interface"),
     FIELD(struct key_item, expires_at, T_TIME, .flags = F_NULLABLE),
     FIELD(struct key_item, last_used_at, T_TIME, .flags = F_NULLABLE, .doc = "to the minute, with some delay"),

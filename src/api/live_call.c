@@ -112,6 +112,8 @@ static struct call_command command_of(const struct request *q, enum call_command
                                  .building_id = q->building_id,
                                  .call_id = q->path_id,
                                  .account_id = q->who.account_id,
+                                 .key_id = q->who.key_id,
+                                 .person = q->who.web_session,
                                  .listener_id = q->item_id};
 }
 
@@ -215,12 +217,14 @@ static const struct route rows[] = {
          "calls that are with the resident, while phones ring or someone talks. A call box that was not "
          "answered yet is answered, because it is heard only then, and hears that phones ring. To answer the "
          "call, send the microphone's track with `replaceTrack`, and `POST /v1/calls/{id}/answer`. A "
-         "connection that does not come up within 15 seconds is dropped.",
+         "connection that does not come up within 15 seconds is dropped. The call's record names the key. Once "
+         "someone talks to the visitor, only website sessions may listen: both sides then hear a short tone, and "
+         "other keys get 409 `CALL_ANSWERED`, or are dropped. A key that ends is dropped within seconds.",
      .tag = TAG,
      .method = HTTP_POST,
      .path = "/v1/calls/{id}/listen",
      .credential = CRED_KEY,
-     .scopes = SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ),
+     .scopes = SCOPE(CALLS_LISTEN),
      .limit = LIMIT_KEY,
      .building = BUILDING_HEADER,
      .body = &listen_request_shape,
@@ -231,8 +235,8 @@ static const struct route rows[] = {
      .status = 201,
      .reply = &listening_shape,
      .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_NOT_FORWARDED, ERR_CALL_ENDED, ERR_CALL_ELSEWHERE,
-                            ERR_TOO_MANY_LISTENERS, ERR_CALL_UNREACHABLE),
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_NOT_FORWARDED, ERR_CALL_ANSWERED, ERR_CALL_ENDED,
+                            ERR_CALL_ELSEWHERE, ERR_TOO_MANY_LISTENERS, ERR_CALL_UNREACHABLE),
      .store_error = ERR_FETCH_FAILED},
     {.operation_id = "answerCall",
      .summary = "Answer a call in a browser",
@@ -242,7 +246,7 @@ static const struct route rows[] = {
      .method = HTTP_POST,
      .path = "/v1/calls/{id}/answer",
      .credential = CRED_KEY,
-     .scopes = SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ),
+     .scopes = SCOPE(ACCESS_WRITE) | SCOPE(CALLS_LISTEN),
      .limit = LIMIT_KEY,
      .building = BUILDING_HEADER,
      .body = &answer_request_shape,
@@ -262,7 +266,7 @@ static const struct route rows[] = {
      .method = HTTP_DELETE,
      .path = "/v1/calls/{id}/listeners/{listenerId}",
      .credential = CRED_KEY,
-     .scopes = SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ),
+     .scopes = SCOPE(CALLS_LISTEN),
      .limit = LIMIT_KEY,
      .building = BUILDING_HEADER,
      .run = RUN_BLOCKING,

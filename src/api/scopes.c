@@ -4,8 +4,9 @@
 
 #include "domain/principal.h"
 
-#define OF_NEVER(text)  text,
-#define OF_ALWAYS(text) text,
+#define OF_NEVER(text)   text,
+#define OF_ALWAYS(text)  text,
+#define OF_CURRENT(text) text,
 #define OF_EARLIER(text)
 #define OF_OWNER(text)
 const char *const scope_values[] = {
@@ -15,7 +16,19 @@ const char *const scope_values[] = {
     NULL};
 static_assert(sizeof scope_values / sizeof *scope_values == SCOPE_VALUES + 1, "all scopes of the current revision");
 
+#undef OF_CURRENT
+#undef OF_EARLIER
+#undef OF_OWNER
+#define OF_CURRENT(text)
+#define OF_EARLIER(text) text,
+#define OF_OWNER(text)   text,
 const char *const scope_values_earlier[] = {
+#define S(symbol, text, issued) OF_##issued(text)
+#include "tbl/scopes.def"
+#undef S
+    NULL};
+
+const char *const scope_values_all[] = {
 #define S(symbol, text, issued) text,
 #include "tbl/scopes.def"
 #undef S

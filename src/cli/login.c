@@ -127,6 +127,7 @@ static int choose_scopes(struct login *l, const struct profile *earlier)
     l->scopes = l->given->scopes ? str_z(l->given->scopes) : STR_NONE;
     if (typed) {
         fprintf(stderr, "Scopes of the key: %s\n", all.p);
+        fputs("calls:listen lets it hear visitors at the door, and talk to them.\n", stderr);
         l->scopes = login_ask(&l->arena, arena_printf(&l->arena, "Separated by commas [%s]: ", usual).p);
     }
     if (!l->scopes.n && !l->given->scopes)

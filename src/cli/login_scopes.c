@@ -14,10 +14,15 @@ static const struct {
 #undef S
 };
 
+static bool is_issued(size_t i)
+{
+    return scopes[i].issued == SCOPE_ISSUED_ALWAYS || scopes[i].issued == SCOPE_ISSUED_CURRENT;
+}
+
 bool login_is_scope(struct str word)
 {
     for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
-        if (scopes[i].issued == SCOPE_ISSUED_ALWAYS && str_eq(word, str_z(scopes[i].text)))
+        if (is_issued(i) && str_eq(word, str_z(scopes[i].text)))
             return true;
     return false;
 }
@@ -26,7 +31,7 @@ struct str login_all_scopes(struct arena *a)
 {
     struct buf list = BUF(SCOPES_MAX_LEN);
     for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
-        if (scopes[i].issued == SCOPE_ISSUED_ALWAYS)
+        if (is_issued(i))
             buf_printf(&list, "%s%s", list.n ? ", " : "", scopes[i].text);
     const struct str text = arena_str(a, buf_view(&list));
     buf_done(&list);

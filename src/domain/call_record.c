@@ -32,6 +32,30 @@ enum err call_record_append(struct tx *tx, const struct id *building, const stru
                    DB_ARGS(v_str(id_str(building)), v_str(id_str(id)), v_str(str_n(line, n))), NULL);
 }
 
+/* The line ends with the word and the key, after its time. */
+static enum err append_once(struct tx *tx, const struct recorded_call *call, const struct call_step *step)
+{
+    char line[CALL_STEP_LINE_MAX];
+    const struct str all = str_n(line, call_step_write(step, line));
+    struct str words;
+    (void)str_cut(all, ' ', &words);
+    return db_exec(tx->db, SQL_CALL_RECORD_APPEND_ONCE,
+                   DB_ARGS(v_str(id_str(&call->building_id)), v_str(id_str(&call->id)), v_str(all), v_str(words)),
+                   NULL);
+}
+
+enum err call_record_fetched(struct tx *tx, const struct id *building, const struct id *id, const struct id *key)
+{
+    struct recorded_call call;
+    enum err e = call_record_get(tx, building, id, &call);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    return append_once(tx, &call,
+                       &(struct call_step){.at_ms = (tx->now_us - call.started_us) / MS_US,
+                                           .kind = CALL_STEP_MESSAGE_FETCHED,
+                                           .ref = id_str(key)});
+}
+
 enum err call_record_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
     const struct id first = id_first(before_us);

@@ -66,6 +66,8 @@ enum call_step_kind {
     CALL_STEP_MESSAGE,         /* the caller left a message: its length, or "lost" */
     CALL_STEP_REFUSED,         /* the status that the caller got */
     CALL_STEP_FAILED,          /* the store did not answer */
+    CALL_STEP_LISTENING,       /* a browser hears the visitor: ringing, conversation; ref: its key, as in the next */
+    CALL_STEP_MESSAGE_FETCHED, /* … */
     CALL_STEP_OMITTED,         /* the number of steps for which there was no room */
     CALL_STEP_ENDED            /* by whom */
 };
@@ -115,6 +117,10 @@ enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, co
  * steps. Does nothing without the record. */
 enum err call_record_append(struct tx *tx, const struct id *building, const struct id *id,
                             const struct call_step *step) CHECKED;
+
+/* Adds the step `message_fetched` of this key to the record, once. Does nothing without the record. */
+enum err call_record_fetched(struct tx *tx, const struct id *building, const struct id *id,
+                             const struct id *key) CHECKED;
 
 /* A record; its texts are in the arena. */
 struct recorded_call {

@@ -45,6 +45,8 @@ const char *const call_step_names[] = {
     [CALL_STEP_MESSAGE] = "message",
     [CALL_STEP_REFUSED] = "refused",
     [CALL_STEP_FAILED] = "failed",
+    [CALL_STEP_LISTENING] = "listening",
+    [CALL_STEP_MESSAGE_FETCHED] = "message_fetched",
     [CALL_STEP_OMITTED] = "omitted",
     [CALL_STEP_ENDED] = "ended",
     NULL,

@@ -28,6 +28,7 @@ static const struct field release_fields[] = {
     CALL, DATA(reason, T_STRING, .doc = "timer, routine or passcode"), DATA(unlock_id, T_ID, .doc = "the grant"),
     DATA(label, T_STRING, .doc = "its label"),
     NULLABLE(remaining_uses, T_NUMBER, .doc = "uses left after this one; null: unlimited")};
+static const struct field listening_fields[] = {CALL, DATA(key_id, T_ID, .doc = "the key by which it listens")};
 static const struct field end_fields[] = {CALL, DATA(outcome, T_STRING, .values = call_record_outcome_names),
                                           DATA(ended_by, T_STRING, .values = call_ended_by_names)};
 static const struct field grant_fields[] = {DATA(unlock_id, T_ID, .doc = "the grant: GET /v1/unlock/{id}"),
@@ -41,6 +42,7 @@ DATA_SHAPE(phone);
 DATA_SHAPE(reason);
 DATA_SHAPE(release);
 DATA_SHAPE(end);
+DATA_SHAPE(listening);
 DATA_SHAPE(grant);
 static const struct shape nothing_shape = {.name = "Feed_nothing", .size = sizeof(struct feed_data)};
 

@@ -22,6 +22,7 @@ extern const char *const feed_type_names[];
 struct feed_data {
     struct val call_id;
     struct val caller, number, reason, ended_by, outcome;
+    struct val key_id;
     struct val unlock_id, label, version, remaining_uses;
 };
 

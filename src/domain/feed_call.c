@@ -47,6 +47,8 @@ static enum feed_type type_of(const struct call_step *s)
         return FEED_CALL_RINGING;
     case CALL_STEP_CONNECTED:
         return FEED_CALL_ANSWERED;
+    case CALL_STEP_LISTENING:
+        return FEED_CALL_LISTENING;
     case CALL_STEP_RESIDENT_OPENED:
         return str_eq(s->text, STR("no_tone")) ? FEED_TYPE_COUNT : FEED_CALL_OPENED;
     case CALL_STEP_UNANSWERED:
@@ -67,6 +69,7 @@ enum err feed_steps(struct tx *tx, const struct call_arrival *call, const struct
         struct feed_data data = data_of(call);
         data.reason = v_str(step.text.p ? step.text : STR(""));
         data.number = v_str(step.ref);
+        data.key_id = v_str(step.ref);
         if (type != FEED_TYPE_COUNT)
             e = feed_add_again(tx, building, type, call->started_us + step.at_ms * 1000, &data);
     }

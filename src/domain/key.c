@@ -8,7 +8,8 @@
 #define ISSUABLE(symbol, condition) | ((condition) ? SCOPE(symbol) : 0)
 
 const struct key_scope_rules key_scopes_current = {.standard = STANDARD, .issuable = 0
-#define S(symbol, text, issued) ISSUABLE(symbol, SCOPE_ISSUED_##issued == SCOPE_ISSUED_ALWAYS)
+#define S(symbol, text, issued)                                                                                        \
+    ISSUABLE(symbol, SCOPE_ISSUED_##issued == SCOPE_ISSUED_ALWAYS || SCOPE_ISSUED_##issued == SCOPE_ISSUED_CURRENT)
 #include "tbl/scopes.def"
 #undef S
 };
@@ -30,12 +31,12 @@ static bool is_active(struct str subscription_status)
     return str_eq(subscription_status, STR("active"));
 }
 
-/* A website session of the earlier revision also has the scopes that the current one lacks. They are not stored,
- * because a session may have begun under the other revision. */
+/* A website session has all scopes of the current revision, also one that began before a scope existed. One of the
+ * earlier revision also has those that the current one lacks. They are not stored, because a session may have begun
+ * under the other revision. */
 static uint32_t held_scopes(int64_t stored, bool web_session, bool earlier_revision)
 {
-    return (uint32_t)stored |
-           (web_session && earlier_revision ? key_scopes_earlier.issuable & ~(uint32_t)SCOPE_CURRENT : 0);
+    return (uint32_t)stored | (!web_session ? 0 : SCOPE_CURRENT | (earlier_revision ? key_scopes_earlier.issuable : 0));
 }
 
 static uint32_t owner_scopes(void)

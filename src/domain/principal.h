@@ -13,6 +13,7 @@ enum scope {
 enum scope_issue {
     SCOPE_ISSUED_NEVER,
     SCOPE_ISSUED_ALWAYS,
+    SCOPE_ISSUED_CURRENT, /* not in accounts of the earlier revision, which stays as it is */
     SCOPE_ISSUED_EARLIER, /* in accounts of the earlier revision alone; the current one does not have it */
     SCOPE_ISSUED_OWNER    /* marks the owner's credential there, which has all the others that can be issued */
 };
@@ -20,7 +21,7 @@ enum scope_issue {
 /* The scopes of the current revision. */
 enum scope_current {
     SCOPE_CURRENT = 0
-#define S(symbol, text, issued) | (SCOPE_ISSUED_##issued <= SCOPE_ISSUED_ALWAYS ? SCOPE(symbol) : 0)
+#define S(symbol, text, issued) | (SCOPE_ISSUED_##issued <= SCOPE_ISSUED_CURRENT ? SCOPE(symbol) : 0)
 #include "tbl/scopes.def"
 #undef S
 };

@@ -17,6 +17,7 @@
 #include "voice/greeting.h"
 #include "voice/sip_box.h"
 #include "voice/sip_hearing.h"
+#include "voice/sip_listener_keys.h"
 #include "voice/sip_stack.h"
 #include "voice/sip_trace.h"
 #include "voice/sip_webrtc.h"
@@ -138,6 +139,7 @@ static enum err sip_set_up(struct sip_agent *a)
     sip_trunks_start(a);
     sip_codes_start(a);
     sip_hearing_start(a);
+    sip_listener_keys_start(a);
     on_pulse(a);
     return ERR_NONE;
 }
@@ -150,6 +152,7 @@ static void sip_tear_down(struct sip_agent *a)
     tmr_cancel(&a->stop_timer);
     tmr_cancel(&a->leave_timer);
     tmr_cancel(&a->pulse_timer);
+    sip_listener_keys_stop(a);
     atomic_store(&a->calls_at_turn, 0);
     greeting_stop(a);
     sip_hearing_stop(a);

@@ -80,7 +80,7 @@ struct sip_agent {
     bool leaving, left; /* after the last call: waiting for those and for the trunks; no longer waiting */
     struct mail stop, reload;
     atomic_bool reloading; /* reload was posted */
-    struct tmr stop_timer, leave_timer, pulse_timer;
+    struct tmr stop_timer, leave_timer, pulse_timer, keys_timer;
     _Atomic int64_t turned_us;      /* when the loop last turned, */
     _Atomic unsigned calls_at_turn; /* and call_count then */
     int64_t stop_wait_ms;

@@ -29,6 +29,8 @@ static void sip_call_step(struct sip_call *c, const struct call_event *e)
     struct call_actions next;
     call_step(&c->machine, e, &next);
     sip_story_event(c, e);
+    if (e->kind == CALL_FORWARD_ANSWERED)
+        sip_listeners_bridged(c);
     if (!next.n)
         return;
     log_debug("call %u %s", c->serial, call_state_name(c->machine.state));
@@ -43,10 +45,13 @@ static void sip_call_step(struct sip_call *c, const struct call_event *e)
 /* The action in progress is done: perform the next. */
 static void sip_call_advance(struct sip_call *c)
 {
-    if (sip_call_current(c) && sip_call_current(c)->kind == CALL_SEND_TONES)
+    const bool opened = sip_call_current(c) && sip_call_current(c)->kind == CALL_SEND_TONES;
+    if (opened)
         sip_forward_opened(c->forward);
     c->due_ms = 0;
     c->at++;
+    if (opened)
+        sip_listeners_opened(c);
     sip_call_perform(c);
 }
 

@@ -330,6 +330,12 @@ bool sip_forward_browser_talks(const struct sip_forward *f)
     return f && f->browser;
 }
 
+void sip_forward_play(struct sip_forward *f, const struct sound *parts, size_t n)
+{
+    if (f && f->talker)
+        media_play(f->talker->media, parts, n);
+}
+
 /* ---- the visitor's side ---- */
 
 void sip_forward_established(struct sip_forward *f)

@@ -32,6 +32,9 @@ bool sip_forward_take(struct sip_forward *f);
 /* Whether one and the visitor can talk. */
 bool sip_forward_browser_talks(const struct sip_forward *f);
 
+/* Plays the parts to the phone that talks to the visitor, if one does. */
+void sip_forward_play(struct sip_forward *f, const struct sound *parts, size_t n);
+
 /* The visitor's side. All take NULL, which does nothing. */
 
 /* The visitor acknowledged the answer. */

@@ -9,18 +9,28 @@
 #include "voice/player.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_forward.h"
+#include "voice/sip_story.h"
 #include "voice/webrtc.h"
 
 struct listener {
     struct le le; /* in call->listeners */
     struct sip_call *call;
     struct id id;
+    struct listener_key by;
+    bool person;
     struct webrtc_session *session;
+    struct { /* a tone, in place of the visitor */
+        struct player player;
+        struct tick_entry tick;
+        uint32_t ssrc, timestamp;
+        uint16_t seq;
+    } tone;
 };
 
 static void free_listener(struct listener *l)
 {
     list_unlink(&l->le);
+    tick_remove(&l->tone.tick);
     webrtc_close(l->session);
     free(l);
 }
@@ -47,6 +57,60 @@ static void drop_listener(struct listener *l)
         sip_forward_left(c->forward);
     else if (!c->listeners.head)
         sip_forward_deserted(c->forward);
+}
+
+/* ---- the tone of a conversation that somebody joins ---- */
+
+static void tone_tick(void *arg, int64_t now_ms)
+{
+    struct listener *l = arg;
+    uint8_t frame[PLAYER_FRAME];
+    (void)now_ms;
+    if (player_ended(&l->tone.player)) {
+        tick_remove(&l->tone.tick);
+        return;
+    }
+    player_fill(&l->tone.player, PT_PCMU, frame);
+    webrtc_send(l->session, &(struct media_packet){.pt = PT_PCMU,
+                                                   .seq = l->tone.seq++,
+                                                   .ssrc = l->tone.ssrc,
+                                                   .timestamp = l->tone.timestamp,
+                                                   .payload = frame,
+                                                   .n = sizeof frame});
+    l->tone.timestamp += PLAYER_FRAME;
+}
+
+static void tell_talker(struct listener *l, const struct sound *parts, size_t n)
+{
+    player_clear(&l->tone.player);
+    for (size_t i = 0; i < n; i++)
+        player_add(&l->tone.player, parts[i]);
+    if (l->tone.tick.le.list)
+        return;
+    l->tone.ssrc = rand_u32();
+    tick_add(l->call->agent->tick, &l->tone.tick, tone_tick, l);
+}
+
+/* The release tone is not interrupted: both sides hear it afterwards. */
+static void announce(struct sip_call *c)
+{
+    struct sound parts[SOUND_PARTS_MAX];
+    const struct call_action *a = sip_call_current(c);
+    c->owes_tone = a && a->kind == CALL_SEND_TONES;
+    if (c->owes_tone)
+        return;
+    const size_t n = sound_joined(parts);
+    media_play(c->media, parts, n);
+    if (c->talker)
+        tell_talker(c->talker, parts, n);
+    else
+        sip_forward_play(c->forward, parts, n);
+}
+
+void sip_listeners_opened(struct sip_call *c)
+{
+    if (c->owes_tone && c->machine.state == CALL_BRIDGED)
+        announce(c);
 }
 
 /* ---- events of the session ---- */
@@ -106,27 +170,42 @@ static enum err open_session(struct listener *l, const struct call_command *comm
     return ERR_NONE;
 }
 
-static enum err may_listen(const struct sip_call *c)
+static enum err may_listen(const struct sip_call *c, bool person)
 {
     const struct call *m = &c->machine;
     if (m->outcome != CALL_FORWARDED && m->outcome != CALL_NO_OUTCOME)
         return ERR_CALL_ENDED;
     if (m->outcome == CALL_NO_OUTCOME || m->state == CALL_RECORDING)
         return ERR_CALL_NOT_FORWARDED;
-    return m->state == CALL_RINGING || m->state == CALL_BRIDGED ? ERR_NONE : ERR_CALL_ENDED;
+    if (m->state == CALL_BRIDGED)
+        return person ? ERR_NONE : ERR_CALL_ANSWERED;
+    return m->state == CALL_RINGING ? ERR_NONE : ERR_CALL_ENDED;
+}
+
+static void note_listener(const struct listener *l)
+{
+    struct sip_call *c = l->call;
+    const bool joins = c->machine.state == CALL_BRIDGED;
+    log_info("call listener=%s key=%s call=%s", l->id.text, l->by.key_id.text, c->story.arrival.id.text);
+    sip_story_listening(c, joins ? "conversation" : "ringing", &l->by.key_id);
+    if (joins)
+        announce(c);
 }
 
 enum err sip_listener_add(struct sip_call *c, const struct call_command *command, struct call_command_result *ret)
 {
     if (!c->agent->webrtc)
         return ERR_CALL_ELSEWHERE;
-    const enum err e = may_listen(c);
+    const enum err e = may_listen(c, command->person);
     if (e)
         return e;
     if (list_count(&c->listeners) >= SIP_LISTENERS_MAX)
         return ERR_TOO_MANY_LISTENERS;
     struct listener *l = mem_new(struct listener);
-    *l = (struct listener){.call = c, .id = id_new(clock_now_us())};
+    *l = (struct listener){.call = c,
+                           .id = id_new(clock_now_us()),
+                           .by = {command->account_id, command->key_id},
+                           .person = command->person};
     const enum err refused = open_session(l, command, ret);
     if (refused) {
         free(l);
@@ -135,6 +214,7 @@ enum err sip_listener_add(struct sip_call *c, const struct call_command *command
     list_append(&c->listeners, &l->le, l);
     ret->listener_id = l->id;
     ret->answered = c->machine.state == CALL_BRIDGED;
+    note_listener(l);
     sip_forward_attended(c->forward);
     return ERR_NONE;
 }
@@ -178,7 +258,51 @@ void sip_listeners_packet(struct sip_call *c, const struct media_packet *p)
 {
     for (struct le *le = c->listeners.head; le; le = le->next) {
         const struct listener *l = le->data;
-        webrtc_send(l->session, p);
+        if (!l->tone.tick.le.list)
+            webrtc_send(l->session, p);
+    }
+}
+
+void sip_listeners_bridged(struct sip_call *c)
+{
+    struct le *le = c->listeners.head;
+    while (le) {
+        struct listener *l = le->data;
+        le = le->next;
+        if (l == c->talker)
+            continue;
+        if (l->person) {
+            note_listener(l);
+            continue;
+        }
+        log_info("call listener=%s gone reason=answered", l->id.text);
+        free_listener(l);
+    }
+}
+
+size_t sip_listeners_keys(const struct sip_call *c, struct listener_key ret[static SIP_LISTENERS_MAX])
+{
+    size_t n = 0;
+    for (struct le *le = c->listeners.head; le && n < SIP_LISTENERS_MAX; le = le->next) {
+        const struct listener *l = le->data;
+        ret[n++] = l->by;
+    }
+    return n;
+}
+
+/* If it ends the call, all listeners are free. */
+void sip_listeners_drop_key(struct sip_call *c, const struct id *key)
+{
+    struct le *le = c->listeners.head;
+    while (le) {
+        struct listener *l = le->data;
+        le = le->next;
+        if (!id_equal(&l->by.key_id, key))
+            continue;
+        log_info("call listener=%s gone reason=key_ended", l->id.text);
+        drop_listener(l);
+        if (c->ended)
+            return;
     }
 }
 

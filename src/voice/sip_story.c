@@ -55,6 +55,12 @@ void sip_story_note(struct sip_call *c, enum call_step_kind kind, const char *te
     sip_story_live(c);
 }
 
+void sip_story_listening(struct sip_call *c, const char *text, const struct id *key)
+{
+    story_listening(&c->story, sip_story_ms(c), text, key);
+    sip_story_live(c);
+}
+
 static void write_line(struct sip_call *c)
 {
     struct call_record *r = &c->record;

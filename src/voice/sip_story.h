@@ -10,6 +10,8 @@ void sip_story_event(struct sip_call *c, const struct call_event *e);
 void sip_story_action(struct sip_call *c, const struct call_action *a);
 /* As story_note(), now. */
 void sip_story_note(struct sip_call *c, enum call_step_kind kind, const char *text, const char *number);
+/* As story_listening(), now. */
+void sip_story_listening(struct sip_call *c, const char *text, const struct id *key);
 /* After CALL_HUNG_UP: writes the line, and the record unless a decision is pending. Calls that were never established
  * and decided nothing are limited in number. */
 void sip_story_end(struct sip_call *c);

@@ -97,10 +97,10 @@ struct sound sound_key(char key, int64_t ms)
     return (struct sound){.samples = keys[at - KEYS], .loop = SOUND_RATE, .length = SOUND_MS(ms)};
 }
 
-size_t sound_prompt(enum call_prompt prompt, struct sound ret[static SOUND_PARTS_MAX])
+static size_t sound_notes(const struct step *steps, struct sound ret[static SOUND_PARTS_MAX])
 {
     size_t n = 0;
-    for (const struct step *s = PROMPTS[prompt]; n < SOUND_PARTS_MAX && s->ms; s++) {
+    for (const struct step *s = steps; n < SOUND_PARTS_MAX && s->ms; s++) {
         ret[n] = sound_silence(s->ms);
         if (s->note != PAUSE) {
             ret[n].samples = notes[s->note];
@@ -109,4 +109,15 @@ size_t sound_prompt(enum call_prompt prompt, struct sound ret[static SOUND_PARTS
         n++;
     }
     return n;
+}
+
+size_t sound_prompt(enum call_prompt prompt, struct sound ret[static SOUND_PARTS_MAX])
+{
+    return sound_notes(PROMPTS[prompt], ret);
+}
+
+size_t sound_joined(struct sound ret[static SOUND_PARTS_MAX])
+{
+    static const struct step joined[SOUND_PARTS_MAX] = {{120, BRIGHT}, {80, PAUSE}, {120, BRIGHT}};
+    return sound_notes(joined, ret);
 }

@@ -23,6 +23,8 @@ struct sound sound_key(char key, int64_t ms);
 struct sound sound_silence(int64_t ms);
 /* The North American ring-back tone: 440 and 480 Hz, 2 s, then 4 s of silence. Returns the number of parts. */
 size_t sound_ring_back(struct sound ret[static SOUND_PARTS_MAX]);
+/* Two short notes: someone joins a conversation. Returns the number of parts. */
+size_t sound_joined(struct sound ret[static SOUND_PARTS_MAX]);
 /* The signal for a prompt, in place of speech: a short, distinct sequence of tones that no DTMF decoder mistakes for a
  * key. Returns the number of parts. */
 size_t sound_prompt(enum call_prompt prompt, struct sound ret[static SOUND_PARTS_MAX]);

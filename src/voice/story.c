@@ -206,6 +206,16 @@ void story_note(struct story *s, int64_t at_ms, enum call_step_kind kind, const 
     story_add(s, at_ms, kind, str_z(text), n ? str_z(masked) : STR_NONE);
 }
 
+void story_listening(struct story *s, int64_t at_ms, const char *text, const struct id *key)
+{
+    struct str rest = str_n(s->steps, s->n);
+    struct call_step told;
+    while (call_step_read(&rest, &told))
+        if (told.kind == CALL_STEP_LISTENING && str_eq(told.text, str_z(text)) && str_eq(told.ref, id_str(key)))
+            return;
+    story_add(s, at_ms, CALL_STEP_LISTENING, str_z(text), id_str(key));
+}
+
 void story_ended_by(struct story *s, enum call_ended_by by)
 {
     if (!s->ended)

@@ -37,6 +37,8 @@ void story_action(struct story *s, int64_t at_ms, const struct call_action *a);
 /* A step that only the front end knows. `text` is a word, or NULL; `number` a telephone number, of which the last four
  * digits are kept, or NULL. */
 void story_note(struct story *s, int64_t at_ms, enum call_step_kind kind, const char *text, const char *number);
+/* A browser hears the visitor by this key; told once for each text. */
+void story_listening(struct story *s, int64_t at_ms, const char *text, const struct id *key);
 /* The party or the cause that ends the call; the first one counts. Without it, the caller hung up. */
 void story_ended_by(struct story *s, enum call_ended_by by);
 

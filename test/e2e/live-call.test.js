@@ -11,6 +11,11 @@ import { agent, changeSettings, grant, provisioned, resident, signIn, UNKNOWN_ID
 
 const PHONE = '+15550001234';
 
+/** As browsers make it, in few lines. */
+const OFFER = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0', 'a=group:BUNDLE 0', 'm=audio 9 UDP/TLS/RTP/SAVPF 0 8', 'c=IN IP4 0.0.0.0', 'a=mid:0',
+    'a=sendrecv', 'a=rtcp-mux', 'a=ice-ufrag:Brow', 'a=ice-pwd:0123456789012345678901', 'a=setup:actpass',
+    `a=fingerprint:sha-256 ${Array(32).fill('AB').join(':')}`, 'a=rtpmap:0 PCMU/8000', 'a=rtpmap:8 PCMA/8000', ''].join('\r\n');
+
 const withTrunk = (port) => ({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
 
 async function ring(person) {
@@ -74,9 +79,7 @@ describe('a resident opens the door in a call', () => {
         const person = await withPhone(w);
         const { call, visitor, phone, stream } = await ringing(person, ['--answer', '60000']);
         const at = `/v1/calls/${call}`;
-        const offer = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0', 'a=group:BUNDLE 0', 'm=audio 9 UDP/TLS/RTP/SAVPF 0 8', 'c=IN IP4 0.0.0.0', 'a=mid:0',
-            'a=sendrecv', 'a=rtcp-mux', 'a=ice-ufrag:Brow', 'a=ice-pwd:0123456789012345678901', 'a=setup:actpass',
-            `a=fingerprint:sha-256 ${Array(32).fill('AB').join(':')}`, 'a=rtpmap:0 PCMU/8000', 'a=rtpmap:8 PCMA/8000', ''].join('\r\n');
+        const offer = OFFER;
         refused(await person.client.post(`${at}/listen`, { sdp: 'v=0\r\n' }), 400, 'INVALID_SDP');
         const listeners = [];
         for (let i = 0; i < 8; i++) listeners.push(ok(await person.client.post(`${at}/listen`, { sdp: offer }), 201));
@@ -96,6 +99,45 @@ describe('a resident opens the door in a call', () => {
         assert.match((await visitor.ended).tones, /^5?$/);
         await stream.type('call.ended');
         assert.equal(ok(await person.client.get(at)).ended_by, 'resident');
+        stream.cut();
+    });
+
+    it('heard only with the scope that no key has by itself, and the record names who listened', async () => {
+        const person = await withPhone(w);
+        const usual = await agent(person);
+        const all = await agent(person, ['account:read', 'access:read', 'access:write', 'logs:read', 'setup:write', 'billing:write', 'buildings:write']);
+        const ear = await agent(person, ['calls:listen'], { name: 'Ear' });
+        const { call, phone, visitor, stream } = await ringing(person, ['--answer', '1500', '--hangup', '6000']);
+        const at = `/v1/calls/${call}`;
+        for (const key of [usual, all]) refused(await key.client.post(`${at}/listen`, { sdp: OFFER }), 403, 'INSUFFICIENT_SCOPE');
+        const { listener_id: heard } = ok(await ear.client.post(`${at}/listen`, { sdp: OFFER }), 201);
+        refused(await ear.client.post(`${at}/answer`, { listener_id: heard }), 403, 'INSUFFICIENT_SCOPE');
+        assert.equal((await stream.type('call.listening')).data.key_id, ear.id);
+        await stream.type('call.answered'); // by the phone: a program goes, and does not come again
+        refused(await ear.client.delete(`${at}/listeners/${heard}`), 404, 'NOT_FOUND');
+        refused(await ear.client.post(`${at}/listen`, { sdp: OFFER }), 409, 'CALL_ANSWERED');
+        const joined = ok(await person.client.post(`${at}/listen`, { sdp: OFFER }), 201);
+        assert.equal(joined.answered, true);
+        ok(await person.client.delete(`${at}/listeners/${joined.listener_id}`));
+        await Promise.all([phone.ended, visitor.ended, stream.type('call.ended')]);
+        const { steps } = ok(await person.client.get(at));
+        const [program, session, ...more] = steps.filter(({ step }) => step === 'listening');
+        assert.deepEqual([program.detail, program.key_id, program.key_name, more.length], ['ringing', ear.id, 'Ear', 0]);
+        assert.deepEqual([session.detail, session.key_name], ['conversation', 'Website session']);
+        assert.ok(ok(await person.client.get('/v1/auth/keys')).data.some(({ id, type }) => id === session.key_id && type === 'web_session'));
+        stream.cut();
+    });
+
+    it('until its key is revoked, which ends the conversation', async () => {
+        const person = await withPhone(w);
+        const voice = await agent(person, ['calls:listen', 'access:write']);
+        const { call, phone, visitor, stream } = await ringing(person, ['--answer', '60000']);
+        const { listener_id: id } = ok(await voice.client.post(`/v1/calls/${call}/listen`, { sdp: OFFER }), 201);
+        ok(await voice.client.post(`/v1/calls/${call}/answer`, { listener_id: id }));
+        await stream.type('call.answered');
+        ok(await person.client.delete(`/v1/auth/keys/${voice.id}`));
+        assert.equal((await stream.type('call.ended')).data.ended_by, 'resident');
+        await Promise.all([phone.ended, visitor.ended]);
         stream.cut();
     });
 

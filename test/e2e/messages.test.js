@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ok, refused } from './lib/client.js';
 import { buzz, BOX, QUICK } from './lib/phone.js';
 import { purity, tone } from './lib/wav.js';
-import { changeSettings, eventually, message, resident, signIn, visit, world } from './lib/world.js';
+import { agent, changeSettings, eventually, message, resident, signIn, visit, world } from './lib/world.js';
 
 describe('messages', { concurrency: 4 }, () => {
     let w;
@@ -45,6 +45,12 @@ describe('messages', { concurrency: 4 }, () => {
         const answer = await person.client.get(`/v1/calls/${call.id}/message`);
         assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'audio/wav']);
         assert.deepEqual(ok(await person.client.get('/v1/calls')).data.map((one) => one.message_seconds), [call.message_seconds]);
+        const { client, id } = await agent(person, undefined, { name: 'Courier' });
+        for (const who of [person.client, client, client]) assert.equal((await who.get(`/v1/calls/${call.id}/message`)).status, 200);
+        const { steps } = ok(await person.client.get(`/v1/calls/${call.id}`));
+        const fetched = steps.filter(({ step }) => step === 'message_fetched');
+        assert.deepEqual(fetched.map(({ key_name: name }) => name), ['Website session', 'Courier']);
+        assert.equal(fetched[1].key_id, id);
         const wav = answer.bytes;
         assert.equal(wav.toString('latin1', 0, 4), 'RIFF');
         assert.ok(purity(wav) > 0.8, `${purity(wav)}`);

@@ -383,7 +383,7 @@ describe('the command line', () => {
         for (const scopes of ['everything', 'account:read,keys:write', 'account:read,,logs:read', '']) {
             const wrong = await commands.login(client, nobody, ['--profile', 'third', '--scopes', scopes]);
             assert.equal(wrong.status, 2, scopes);
-            assert.match(wrong.stderr, /^portero: login: ".*" is not a scope of a key: account:read, access:read, access:write, logs:read, setup:write, billing:write, buildings:write\n$/);
+            assert.match(wrong.stderr, /^portero: login: ".*" is not a scope of a key: account:read, access:read, access:write, logs:read, setup:write, billing:write, buildings:write, calls:listen\n$/);
         }
         assert.equal(ok(await client.get(`/sandbox/messages?to=${encodeURIComponent(nobody)}`)).data.length, 0, 'no code was sent');
         const silent = await commands.run(['login', '--url', client.daemon.https, '--ca-file', join(client.daemon.data, 'tls.crt'), '--email', freshEmail(), '--profile', 'third']);

@@ -61,7 +61,7 @@ describe('the page of keys', () => {
         await row.getByText('Permissions: 9').click();
         await row.getByText('Everything that you can do yourself, except sign in and make keys').waitFor();
         await page.getByRole('button', { name: 'New key' }).click();
-        assert.equal(await page.getByRole('checkbox').count(), 7);
+        assert.equal(await page.getByRole('checkbox').count(), 8);
         await page.keyboard.press('Escape');
         await page.getByRole('button', { name: 'Revoke Owner key' }).click();
         await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();

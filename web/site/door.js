@@ -180,6 +180,7 @@ function stepText({ type, label, number, outcome, ended_by: by }, visit) {
     case 'call.forwarded': return t('forwarded');
     case 'call.ringing': return number ? t('ringing', { number: number.replace(/^\.+/, '') }) : t('ringing_phone');
     case 'call.answered': return visit.part === 'talking' ? t('answered_here') : visit.elsewhere ? t('answered_window') : t('answered_phone');
+    case 'call.listening': return t('listener');
     case 'call.opened': return t('resident_opened');
     case 'call.unanswered': return t('unanswered');
     case 'call.message': return t('message_left');

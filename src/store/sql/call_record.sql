@@ -17,6 +17,11 @@ ON CONFLICT (building_id, id) DO UPDATE SET ended_at = excluded.ended_at, outcom
 -- Adds line $3 to the steps of a call that has ended.
 UPDATE call_record SET steps = steps || CAST($3 AS TEXT) WHERE building_id = $1 AND id = $2 AND ended_at IS NOT NULL
 
+-- name: call_record_append_once
+-- The same, unless a line has $4 or the steps are full.
+UPDATE call_record SET steps = steps || CAST($3 AS TEXT) WHERE building_id = $1 AND id = $2 AND ended_at IS NOT NULL
+    AND length(steps) < 8000 AND steps NOT LIKE '%' || CAST($4 AS TEXT) || '%'
+
 -- name: call_record_get
 SELECT {call_record}, steps,
     (SELECT m.seconds FROM call_message m WHERE m.building_id = call_record.building_id AND m.call_id = call_record.id) AS message_seconds

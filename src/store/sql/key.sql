@@ -64,6 +64,13 @@ WHERE account_id = $1 AND id <> $2 AND revoked_at IS NULL AND (expires_at IS NUL
 -- name: key_revoke_member
 UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND member_id = $2 AND revoked_at IS NULL
 
+-- name: key_lives
+SELECT 1 AS found FROM api_key
+WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
+
+-- name: key_name
+SELECT name FROM api_key WHERE account_id = $1 AND id = $2
+
 -- name: key_purge
 DELETE FROM api_key
 WHERE hash IN

@@ -13,6 +13,9 @@
 #include "voice/sip_call.h"
 
 static struct browser b;
+static bool by_program; /* the commands are of a program's key, not of a person */
+
+#define KEY "aaaaaaaaaaaaaaaaaaaaaaa1"
 
 static void first_call(void *arg)
 {
@@ -30,6 +33,8 @@ static enum err command(enum call_command_kind kind, const struct id *listener, 
     struct call_command c = {.kind = kind};
     run_on_agent(first_call, &c);
     c.kind = kind;
+    c.person = !by_program;
+    memcpy(c.key_id.text, KEY, ID_LEN);
     if (listener)
         c.listener_id = *listener;
     c.offer = offer;
@@ -145,6 +150,83 @@ static void test_a_phone_that_answers_first_keeps_the_call_and_the_browser_liste
     hang_up_and_end(&p);
 }
 
+/* Whether a packet arrives whose samples are not all the same, as those of silence are. */
+static bool hears_a_tone(int fd)
+{
+    unsigned char packet[2048];
+    struct pollfd waits = {.fd = fd, .events = POLLIN};
+    for (int i = 0; i < RAW_PATIENCE_MS / 20 && poll(&waits, 1, RAW_PATIENCE_MS) > 0; i++) {
+        const ssize_t n = recv(fd, packet, sizeof packet, 0);
+        if (n == 12 + PLAYER_FRAME && memcmp(packet + 12, packet + 13, PLAYER_FRAME - 1) != 0)
+            return true;
+    }
+    return false;
+}
+
+static void test_visitor_and_phone_hear_that_a_person_joins_them(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    (void)connect_both(&p);
+    (void)listen_as("recvonly", true, NULL);
+    assert_true(hears_a_tone(r.rtp));
+    assert_true(hears_a_tone(trunk.rtp));
+    browser_free(&b);
+    hang_up_and_end(&p);
+    assert_non_null(strstr(fake.steps, " listening conversation " KEY "\n"));
+}
+
+static void test_a_program_does_not_join_a_conversation(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    struct call_command_result result;
+    (void)connect_both(&p);
+    by_program = true;
+    browser_new(&b, BROWSER_GCM, true);
+    assert_int_equal(command(CALL_COMMAND_LISTEN, NULL, str_z(browser_offer(&b, "recvonly")), &result),
+                     ERR_CALL_ANSWERED);
+    by_program = false;
+    browser_free(&b);
+    hang_up_and_end(&p);
+    assert_null(strstr(fake.steps, "listening"));
+}
+
+static void test_a_program_that_listened_goes_when_a_phone_is_answered(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    int port;
+    ring(&p);
+    by_program = true;
+    const struct id id = listen_as("recvonly", false, &port);
+    browser_hears_visitor(port, 0x59);
+    phone_answers(&trunk, &p);
+    for (int i = 0; i < RAW_PATIENCE_MS / 20 && act(CALL_COMMAND_ANSWER, &id) == ERR_CALL_ANSWERED; i++)
+        usleep(20000);
+    by_program = false;
+    assert_int_equal(act(CALL_COMMAND_ANSWER, &id), ERR_NOT_FOUND);
+    browser_free(&b);
+    hang_up_and_end(&p);
+    assert_non_null(strstr(fake.steps, " listening ringing " KEY "\n"));
+    assert_null(strstr(fake.steps, "conversation"));
+}
+
+static void test_a_conversation_ends_with_its_key(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    int port;
+    ring(&p);
+    const struct id id = listen_as("sendrecv", false, &port);
+    assert_int_equal(act(CALL_COMMAND_ANSWER, &id), ERR_NONE);
+    phone_cancelled(&p);
+    fake_key_ended = true;
+    visitor_hung_up_on();
+    fake_key_ended = false;
+    browser_free(&b);
+}
+
 static void test_a_visitor_who_is_listened_to_may_hang_up(void **state)
 {
     (void)state;
@@ -194,6 +276,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_browser_listens_answers_talks_and_hangs_up),
         TEST(test_a_phone_that_answers_first_keeps_the_call_and_the_browser_listens_on),
+        TEST(test_visitor_and_phone_hear_that_a_person_joins_them),
+        TEST(test_a_program_does_not_join_a_conversation),
+        TEST(test_a_program_that_listened_goes_when_a_phone_is_answered),
+        TEST(test_a_conversation_ends_with_its_key),
         TEST(test_a_visitor_who_is_listened_to_may_hang_up),
         TEST(test_nobody_takes_a_call_that_was_listened_to),
         TEST(test_an_offer_that_is_none_is_refused),

@@ -6,7 +6,7 @@ import { building, data } from './data.js';
 
 const AGAIN_MS = 15_000;
 /** As src/tbl/feed.def. */
-const TYPES = ['call.ring', 'call.greeting', 'call.code_wrong', 'call.released', 'call.forwarded', 'call.ringing', 'call.answered', 'call.opened',
+const TYPES = ['call.ring', 'call.greeting', 'call.code_wrong', 'call.released', 'call.forwarded', 'call.ringing', 'call.answered', 'call.listening', 'call.opened',
     'call.unanswered', 'call.message', 'call.ended', 'grant.created', 'grant.changed', 'grant.revoked', 'settings.changed', 'reset'];
 
 /**

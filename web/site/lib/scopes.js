@@ -5,6 +5,7 @@ import { t } from './texts.js';
 /** In the order of their reach: [scope, text]. @type {[string, string][]} */
 export const SCOPES = [
     ['account:read', t('scope.account_read')], ['access:read', t('scope.access_read')], ['access:write', t('scope.access_write')], ['logs:read', t('scope.logs_read')],
+    ['calls:listen', t('scope.calls_listen')],
     ['setup:write', t('scope.setup_write')], ['buildings:write', t('scope.buildings_write')], ['billing:write', t('scope.billing_write')],
 ];
 /** Those of keys of the earlier revision, which the pages show and do not give. @type {[string, string][]} */

@@ -9,7 +9,7 @@ import { h, icon } from './view.js';
 /**
  * @typedef {import('./view.js').Child} Child
  * @typedef {{id: string, unlock_id?: string, type: string, unlock_type?: string, name: string, succeeded: boolean, created_at: string}} Entry of the log
- * @typedef {{at_ms: number, step: string, detail?: string, number?: string, grant_id?: string}} Step
+ * @typedef {{at_ms: number, step: string, detail?: string, number?: string, grant_id?: string, key_id?: string, key_name?: string}} Step
  * @typedef {{id: string, started_at: string, ended_at: string | null, duration_ms: number | null, caller: string | null, outcome: string, reason: string,
  *   grant_id: string | null, resident_opened: boolean, ended_by: string | null, message_seconds: number | null, steps: Step[]}} Call
  */
@@ -81,7 +81,7 @@ const STEPS = {
     not_usable: 'visit.not_usable', tone_sent: 'visit.tone', tone_fallback: 'visit.fallback', ringing: 'visit.ringing', leg_answered: 'visit.leg_answered',
     leg_accepted: 'visit.leg_accepted', leg_busy: 'visit.leg_busy', leg_no_answer: 'visit.leg_no_answer', leg_declined: 'visit.leg_declined',
     leg_failed: 'visit.leg_failed', leg_cancelled: 'visit.leg_cancelled', connected: 'visit.connected', unanswered: 'visit.unanswered',
-    resident_opened: 'visit.resident_opened', message: 'visit.message', refused: 'visit.refused', failed: 'visit.failed', omitted: 'visit.omitted', ended: 'visit.ended',
+    resident_opened: 'visit.resident_opened', listening: 'visit.listening', message_fetched: 'visit.fetched', message: 'visit.message', refused: 'visit.refused', failed: 'visit.failed', omitted: 'visit.omitted', ended: 'visit.ended',
 };
 /** @type {Record<string, string>} */
 const SAID = { welcome: 'visit.said_welcome', granted: 'visit.said_granted', denied: 'visit.said_denied', forwarding: 'visit.said_forwarding' };
@@ -98,6 +98,8 @@ function stepText(step, nameOf, keys) {
     const name = nameOf(step.grant_id);
     if (step.step === 'not_usable' && name) return t('visit.not_usable_name', { name });
     if (step.step === 'released' && name) return t('visit.released_name', { name });
+    if (step.key_name && step.step === 'message_fetched') return t('visit.fetched_by', { name: step.key_name });
+    if (step.key_name) return t(step.detail === 'conversation' ? 'visit.joined_by' : 'visit.listening_by', { name: step.key_name });
     const text = t(STEPS[step.step] ?? 'visit.other');
     return step.number ? `${text} (… ${step.number})` : text;
 }

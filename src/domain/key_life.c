@@ -1,0 +1,24 @@
+#include "domain/key_life.h"
+
+#include "domain/row.h"
+
+enum err key_lives(struct tx *tx, const struct id *account, const struct id *key, bool *ret)
+{
+    CURSOR c;
+    enum err e =
+        db_one(tx->db, SQL_KEY_LIVES, DB_ARGS(v_str(id_str(account)), v_str(id_str(key)), v_int(tx->now_us)), &c);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    *ret = !e;
+    return ERR_NONE;
+}
+
+enum err key_name(struct tx *tx, const struct id *account, const struct id *key, struct str *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_KEY_NAME, DB_ARGS(v_str(id_str(account)), v_str(id_str(key))), &c);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    *ret = e ? STR_NONE : col_copy(&c, COL_KEY_NAME_NAME, tx->arena);
+    return ERR_NONE;
+}
