@@ -9,12 +9,30 @@ static enum err grant_code_taken(struct tx *tx, const struct id *building, const
 {
     CURSOR c;
     const struct id_bytes id = id_to_bytes(&g->id);
-    enum err e = db_one(tx->db, SQL_GRANT_CODE_TAKEN,
-                        DB_ARGS(v_str(id_str(building)), v_str(str_z(g->code)), v_id_bytes(&id)), &c);
+    enum err e =
+        db_one(tx->db, SQL_GRANT_CODE_TAKEN,
+               DB_ARGS(v_str(id_str(building)), v_str(str_z(g->code)), v_id_bytes(&id), v_int(tx->now_us)), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret_taken = !e;
     return ERR_NONE;
+}
+
+/* Takes g's code from a passcode that cannot open any more: it is switched off, and needs another code to open again.
+ */
+static enum err take_code(struct tx *tx, const struct id *building, const struct grant *g)
+{
+    const struct id_bytes id = id_to_bytes(&g->id);
+    int64_t released;
+    if (!g->enabled)
+        return ERR_NONE;
+    enum err e = db_exec(tx->db, SQL_GRANT_CODE_RELEASE,
+                         DB_ARGS(v_str(id_str(building)), v_str(str_z(g->code)), v_id_bytes(&id),
+                                 v_int(crypto_hash64(g->request_id)), v_int(tx->now_us)),
+                         &released);
+    if (e || !released)
+        return e;
+    return db_exec(tx->db, SQL_GRANT_COUNT_ADD, DB_ARGS(v_str(id_str(building)), v_int(-released)), NULL);
 }
 
 enum err grant_code_check(struct tx *tx, const struct id *building, const struct grant *g)
@@ -23,7 +41,7 @@ enum err grant_code_check(struct tx *tx, const struct id *building, const struct
     enum err e = grant_code_taken(tx, building, g, &taken);
     if (!e && taken)
         e = tx_fail(tx, ERR_INVALID_UNLOCK, "access_code is already the code of another enabled passcode");
-    return e;
+    return e ? e : take_code(tx, building, g);
 }
 
 static void write_code(uint32_t number, char ret[static GRANT_CODE_MAX + 1])
@@ -38,7 +56,7 @@ static enum err mark_taken(struct tx *tx, const struct id *building, bool taken[
     CURSOR c;
     bool more;
     uint32_t left = CODES;
-    enum err e = db_query(tx->db, SQL_GRANT_CODES, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_query(tx->db, SQL_GRANT_CODES, DB_ARGS(v_str(id_str(building)), v_int(tx->now_us)), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more) {
@@ -72,12 +90,13 @@ static enum err pick_free(struct tx *tx, const struct id *building, char ret[sta
 
 enum err grant_code_generate(struct tx *tx, const struct id *building, struct grant *g)
 {
-    for (int i = 0; i < TRIES; i++) {
-        bool taken = false;
+    bool taken = true;
+    enum err e = ERR_NONE;
+    for (int i = 0; i < TRIES && taken && !e; i++) {
         write_code(crypto_uniform(CODES), g->code);
-        enum err e = grant_code_taken(tx, building, g, &taken);
-        if (e || !taken)
-            return e;
+        e = grant_code_taken(tx, building, g, &taken);
     }
-    return pick_free(tx, building, g->code);
+    if (!e && taken)
+        e = pick_free(tx, building, g->code);
+    return e ? e : take_code(tx, building, g);
 }

@@ -3,7 +3,7 @@ import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { RawConnection } from './lib/raw.js';
-import { advance, agent, building, DAY, edit, grant, HOUR, ID, iso, MINUTE, now, signIn, TIMESTAMP, useWorld } from './lib/world.js';
+import { advance, agent, building, DAY, edit, grant, HOUR, ID, iso, MINUTE, now, resident, signIn, TIMESTAMP, useWorld, visit } from './lib/world.js';
 
 describe('creating grants', () => {
     const w = useWorld();
@@ -129,6 +129,26 @@ describe('creating grants', () => {
             await grant(session, { type: 'passcode', ends_at: iso(at + 7 * DAY - MINUTE) });
             refused(await create({ type: 'passcode', ends_at: iso(at + 7 * DAY + MINUTE) }), 400, 'INVALID_UNLOCK', 'ends_at');
             refused(await create({ type: 'passcode', ends_at: iso(at - 1000) }), 400, 'INVALID_UNLOCK', 'ends_at');
+        });
+
+        it('take the code of a passcode that has expired or is used up, which is refused with it from then on', async () => {
+            const who = await resident(client, { tone: '9' });
+            const dead = await grant(who, { type: 'passcode', access_code: '2580', expires_in_minutes: 1 });
+            const key = idempotencyKey();
+            const body = { type: 'passcode', access_code: '7350', remaining_uses: 1 };
+            const used = ok(await who.client.post('/v1/unlock', body, { headers: { 'Idempotency-Key': key } }), 201);
+            refused(await create(body, who), 400, 'INVALID_UNLOCK');
+            assert.equal((await visit(client, { to: who.number, digits: '7350' })).outcome, 'released');
+            await advance(client, 120);
+            assert.equal(ok(await who.client.post('/v1/unlock', body, { headers: { 'Idempotency-Key': key } })).id, used.id);
+            for (const code of ['2580', '7350']) ok(await create({ ...body, access_code: code }, who), 201);
+            for (const { id } of [dead, used]) {
+                const found = ok(await who.client.get(`/v1/unlock/${id}`));
+                assert.equal(found.enabled, false);
+                const revived = await edit(who, found, { enabled: true, remaining_uses: 5, expires_in_minutes: 60 });
+                refused(revived, 400, 'INVALID_UNLOCK', 'access_code');
+            }
+            assert.equal((await visit(client, { to: who.number, digits: '2580' })).outcome, 'released');
         });
 
         it('refuse a code that another enabled passcode of the building has, until that one is off or revoked', async () => {

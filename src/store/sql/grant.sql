@@ -59,13 +59,23 @@ UPDATE access_grant SET revoked = 1, version = version + 1, updated_at = $3
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id = $2
 RETURNING enabled, type, label
 
+-- A code belongs to a passcode that can open at $4, or will without a change.
+
 -- name: grant_code_taken
 SELECT 1 FROM access_grant {by access_grant_code}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND access_code = $2 AND enabled = 1 AND revoked = 0 AND id <> $3
+    AND ends_at > $4 AND (remaining_uses IS NULL OR remaining_uses > 0)
 
 -- name: grant_codes
 SELECT access_code FROM access_grant {by access_grant_code}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND access_code IS NOT NULL AND enabled = 1 AND revoked = 0
+    AND ends_at > $2 AND (remaining_uses IS NULL OR remaining_uses > 0)
+
+-- name: grant_code_release
+-- Switches off the passcode that has code $2 and cannot open any more, unless $3 is its ID or $4 its request.
+UPDATE access_grant {by access_grant_code} SET enabled = 0, version = version + 1, updated_at = $5
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND access_code = $2 AND enabled = 1 AND revoked = 0 AND id <> $3
+    AND (request_key IS NULL OR request_key <> $4) AND (ends_at <= $5 OR remaining_uses = 0)
 
 -- name: grant_building_paid
 SELECT a.subscription_status FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $1
