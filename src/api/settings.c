@@ -24,7 +24,8 @@ static const struct field setup_fields[] = {
 };
 const struct shape setup_shape = SHAPE(struct setup, "Setup", setup_fields);
 
-#define PHONE_PATTERN "^\\+[1-9][0-9]{6,14}$"
+#define CALLER_PATTERN "^\\+?[0-9]{2,15}$"
+#define PHONE_PATTERN  "^\\+[1-9][0-9]{6,14}$"
 
 /* Extensions: each is optional in a request, and whole in a reply. `more` are the flags of all fields. */
 struct release_body {
@@ -32,6 +33,9 @@ struct release_body {
 };
 struct ring_body {
     struct val numbers, strategy, seconds, accept, message;
+};
+struct callers_body {
+    struct val mode, numbers, others;
 };
 #define RELEASE_FIELDS(more)                                                                                           \
     {                                                                                                                  \
@@ -63,6 +67,17 @@ struct ring_body {
             FIELD(struct ring_body, message, T_BOOL, .flags = (more),                                                  \
                   .doc = "the visitor may leave a message of 30 s when nobody answers"),                               \
     }
+#define CALLERS_FIELDS(more)                                                                                           \
+    {                                                                                                                  \
+        FIELD(struct callers_body, mode, T_STRING, .flags = (more), .values = callers_mode_names,                      \
+              .doc = "any caller's call may use grants, or only those of numbers"),                                    \
+            FIELD(struct callers_body, numbers, T_STRINGS, .flags = (more), .max = CALLERS_MAX,                        \
+                  .pattern = CALLER_PATTERN, .doc = "as the call box's number is shown in the calls of the building"), \
+            FIELD(struct callers_body, others, T_STRING, .flags = (more), .values = callers_others_names,              \
+                  .doc = "calls of others go to the resident without a prompt, or are rejected"),                      \
+    }
+static const struct field callers_fields[] = CALLERS_FIELDS(F_REQUIRED);
+static const struct field callers_patch_fields[] = CALLERS_FIELDS(0);
 static const struct field release_fields[] = RELEASE_FIELDS(F_REQUIRED);
 static const struct field release_patch_fields[] = RELEASE_FIELDS(0);
 static const struct field ring_fields[] = RING_FIELDS(F_REQUIRED);
@@ -76,10 +91,15 @@ static const struct shape ring_shape =
 static const struct shape ring_patch_shape =
     SHAPE(struct ring_body, "RingGroupPatch", ring_patch_fields, .doc = "omitted fields stay unchanged");
 
+static const struct shape callers_shape =
+    SHAPE(struct callers_body, "Callers", callers_fields, .doc = "the callers whose calls may use grants");
+static const struct shape callers_patch_shape =
+    SHAPE(struct callers_body, "CallersPatch", callers_patch_fields, .doc = "omitted fields stay unchanged");
+
 struct building_settings {
     struct val virtual_number, unlock_tone;
     struct val greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding;
-    struct val release, ring, timezone;
+    struct val release, ring, callers, known_callers, timezone;
     struct val version, editable;
 };
 #define BUILDING_SETTINGS(member, type, ...) FIELD(struct building_settings, member, type, __VA_ARGS__)
@@ -93,6 +113,9 @@ static const struct field building_settings_fields[] = {
                       .doc = "spoken before the resident is called"),
     BUILDING_SETTINGS(release, T_OBJECT, .flags = F_REQUIRED, .sub = &release_shape),
     BUILDING_SETTINGS(ring, T_OBJECT, .flags = F_REQUIRED, .sub = &ring_shape),
+    BUILDING_SETTINGS(callers, T_OBJECT, .flags = F_REQUIRED, .sub = &callers_shape),
+    BUILDING_SETTINGS(known_callers, T_STRINGS, .flags = F_REQUIRED, .max = CALLERS_KNOWN_MAX,
+                      .doc = "numbers whose calls released the door, the last one first"),
     BUILDING_SETTINGS(timezone, T_STRING, .flags = F_NULLABLE,
                       .doc = "IANA name of the building's time zone, for people who read times; null: not set"),
     BUILDING_SETTINGS(version, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
@@ -104,7 +127,7 @@ static const struct shape building_settings_shape =
 
 struct settings_body {
     struct val unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding, release, ring,
-        timezone;
+        callers, timezone;
 };
 #define GREETING(member)                                                                                               \
     FIELD(struct settings_body, member, T_STRING, .flags = F_UTF16, .max = GREETING_MAX,                               \
@@ -119,6 +142,7 @@ static const struct field settings_body_fields[] = {
     GREETING(greeting_forwarding),
     FIELD(struct settings_body, release, T_OBJECT, .sub = &release_patch_shape, .doc = "how the tone is sent"),
     FIELD(struct settings_body, ring, T_OBJECT, .sub = &ring_patch_shape, .doc = "which phones ring"),
+    FIELD(struct settings_body, callers, T_OBJECT, .sub = &callers_patch_shape, .doc = "which callers may open"),
     FIELD(struct settings_body, timezone, T_STRING, .flags = F_NONBLANK, .max = 64, .null_error = ERR_INVALID_SETTINGS,
           .doc = "IANA name, e.g. America/New_York"),
 };
@@ -157,14 +181,30 @@ static struct val release_val(struct arena *a, const struct release *f)
     return v_object(r);
 }
 
+static struct val numbers_val(struct arena *a, const struct str *numbers, size_t count)
+{
+    struct val *list = arena_array(a, struct val, count + 1);
+    for (size_t i = 0; i < count; i++)
+        list[i] = v_str(numbers[i]);
+    return v_list(list, count);
+}
+
+static struct val callers_val(struct arena *a, const struct callers *c)
+{
+    struct callers_body *r = arena_new(a, struct callers_body);
+    *r = (struct callers_body){
+        .mode = v_str(str_z(callers_mode_names[c->mode])),
+        .numbers = numbers_val(a, c->numbers, c->count),
+        .others = v_str(str_z(callers_others_names[c->others])),
+    };
+    return v_object(r);
+}
+
 static struct val ring_val(struct arena *a, const struct ring *g)
 {
     struct ring_body *r = arena_new(a, struct ring_body);
-    struct val *numbers = arena_array(a, struct val, g->count + 1);
-    for (size_t i = 0; i < g->count; i++)
-        numbers[i] = v_str(g->numbers[i]);
     *r = (struct ring_body){
-        .numbers = v_list(numbers, g->count),
+        .numbers = numbers_val(a, g->numbers, g->count),
         .strategy = v_str(str_z(ring_strategy_names[g->strategy])),
         .seconds = v_int(g->seconds),
         .accept = v_bool(g->accept),
@@ -185,6 +225,8 @@ static enum err reply_settings(struct request *q, struct reply *p, const struct 
     r->greeting_forwarding = v_str(s->greetings[GREETING_FORWARDING]);
     r->release = release_val(q->tx.arena, &s->release);
     r->ring = ring_val(q->tx.arena, &s->ring);
+    r->callers = callers_val(q->tx.arena, &s->callers);
+    r->known_callers = numbers_val(q->tx.arena, s->known, s->known_count);
     r->timezone = v_str(s->timezone);
     r->version = v_str(etag);
     r->editable = v_bool(!id_given(&q->who.member_id));
@@ -231,14 +273,14 @@ static void read_release(const struct release_body *b, struct door_patch *ret)
 }
 
 /* Joins the numbers with spaces. Fails if a number is given twice. */
-static enum err read_ring_numbers(struct tx *tx, struct val list, struct str *ret)
+static enum err read_numbers(struct tx *tx, const char *name, struct val list, struct str *ret)
 {
     const struct val *numbers = list.ptr;
     struct str all = STR("");
     for (size_t i = 0; i < list.count; i++) {
         for (size_t j = 0; j < i; j++) {
             if (str_eq(numbers[i].s, numbers[j].s))
-                return tx_fail(tx, ERR_INVALID_SETTINGS, "ring.numbers must be unique");
+                return tx_fail(tx, ERR_INVALID_SETTINGS, arena_printf(tx->arena, "%s must be unique", name).p);
         }
         all = arena_printf(tx->arena, "%.*s%s%.*s", STR_ARG(all), i ? " " : "", STR_ARG(numbers[i].s));
     }
@@ -252,7 +294,14 @@ static enum err read_ring(struct tx *tx, const struct ring_body *b, struct door_
     ret->seconds = given_int(b->seconds);
     ret->accept = given_bool(b->accept);
     ret->message = given_bool(b->message);
-    return v_given(b->numbers) ? read_ring_numbers(tx, b->numbers, &ret->numbers) : ERR_NONE;
+    return v_given(b->numbers) ? read_numbers(tx, "ring.numbers", b->numbers, &ret->numbers) : ERR_NONE;
+}
+
+static enum err read_callers(struct tx *tx, const struct callers_body *b, struct door_patch *ret)
+{
+    ret->callers_mode = given_name(b->mode, callers_mode_names);
+    ret->callers_others = given_name(b->others, callers_others_names);
+    return v_given(b->numbers) ? read_numbers(tx, "callers.numbers", b->numbers, &ret->callers_numbers) : ERR_NONE;
 }
 
 static enum err patch_settings(struct request *q, struct reply *p)
@@ -270,9 +319,12 @@ static enum err patch_settings(struct request *q, struct reply *p)
     if (v_given(b->release))
         read_release(b->release.ptr, &patch.door);
     enum err e = v_given(b->ring) ? read_ring(&q->tx, b->ring.ptr, &patch.door) : ERR_NONE;
+    if (!e && v_given(b->callers))
+        e = read_callers(&q->tx, b->callers.ptr, &patch.door);
     if (e)
         return e;
-    bool any = patch.unlock_tone.p || patch.timezone.p || v_given(b->release) || v_given(b->ring);
+    bool any =
+        patch.unlock_tone.p || patch.timezone.p || v_given(b->release) || v_given(b->ring) || v_given(b->callers);
     for (int i = 0; i < GREETING_COUNT; i++)
         any = any || patch.greetings[i].p;
     if (!any)

@@ -31,7 +31,7 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
     if (!e && grant)
         e = door_record_release(tx, &door, grant);
     decision.remaining_uses = door.remaining_uses;
-    if (!e && decision.verdict != ACCESS_SELF_CALL) {
+    if (!e && decision.verdict != ACCESS_SELF_CALL && decision.verdict != ACCESS_REJECT) {
         door.notices |= NOTICE_BIT(RING);
         e = door_tell(tx, &door);
     }

@@ -9,7 +9,7 @@
 #include "domain/tx.h"
 
 enum access_verdict {
-    ACCESS_REJECT,    /* no such number */
+    ACCESS_REJECT,    /* no such number; or the caller is not listed, and the building wants no such calls */
     ACCESS_SELF_CALL, /* from the owner's own phone: say that the line works */
     ACCESS_RELEASE,   /* open the door: send `tones` */
     ACCESS_COLLECT,   /* ask for a code */
@@ -33,6 +33,7 @@ enum access_reason {
     ACCESS_NO_CODE,       /* no code was entered */
     ACCESS_WRONG_CODE,    /* every code that was entered is wrong */
     ACCESS_KEYPAD_CLOSED, /* the guard refuses codes from this caller's group */
+    ACCESS_NOT_LISTED,    /* the building lists the callers that may use grants, and not this one */
     ACCESS_REASON_COUNT
 };
 extern const char *const access_reason_names[]; /* NULL-terminated */

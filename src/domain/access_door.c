@@ -46,6 +46,7 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
         col_null(&c, COL_DOOR_FORWARD_PHONE) ? door.owner_phone : col_copy(&c, COL_DOOR_FORWARD_PHONE, a);
     door.decision.release = release_read(&c, COL_DOOR_RELEASE, tx->config);
     door.decision.ring = ring_read(&c, COL_DOOR_RING, door.decision.forward_to.p != NULL, a);
+    door.callers = callers_read(&c, COL_DOOR_CALLERS, a);
     door.ready = door.decision.tones[0] && !str_eq(col_str(&c, COL_DOOR_SUBSCRIPTION_STATUS), STR("none"));
     *ret = door;
     return ERR_NONE;

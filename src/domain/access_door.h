@@ -10,7 +10,8 @@ struct door {
     struct str owner_phone; /* the account's verified phone; STR_NONE: not verified */
     bool ready;             /* set up, and the account is subscribed: grants open it */
     struct guard guard;     /* the state of the caller's group */
-    bool noticed;           /* someone wants notices of the building */
+    struct callers callers;
+    bool noticed; /* someone wants notices of the building */
     /* Filled by the records, for door_tell. */
     unsigned notices; /* bits (domain/notice.h) */
     struct str used;  /* label of the grant */

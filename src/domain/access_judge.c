@@ -25,6 +25,18 @@ static void judge_release(const struct door *door, const struct usable *grant, s
     ret->grant_label = grant->label;
 }
 
+/* Judges a call to a door that no grant can open, because of the door or the caller. */
+static bool judge_shut(const struct door *door, struct str from, struct access_decision *ret)
+{
+    if (!door->ready)
+        judge_not_ready(door, ret);
+    else if (!callers_allow(&door->callers, from))
+        judge(door, door->callers.others == CALLERS_REJECT ? ACCESS_REJECT : ACCESS_FORWARD, ACCESS_NOT_LISTED, ret);
+    else
+        return false;
+    return true;
+}
+
 /* ---- a call arrives ---- */
 
 /* The oldest open timer, else the oldest routine in its window, else NULL. */
@@ -81,10 +93,8 @@ enum err judge_arrival(struct tx *tx, const struct door *door, struct str from, 
         judge(door, ACCESS_SELF_CALL, ACCESS_OWNER, ret);
         return ERR_NONE;
     }
-    if (!door->ready) {
-        judge_not_ready(door, ret);
+    if (judge_shut(door, from, ret))
         return ERR_NONE;
-    }
     enum err e = judge_find_open(tx, door, ret_grant);
     if (e)
         return e;
@@ -167,10 +177,8 @@ enum err judge_code(struct tx *tx, const struct door *door, struct str digits, e
     const struct usable *list;
     size_t count;
     *ret_grant = NULL;
-    if (!door->ready) {
-        judge_not_ready(door, ret);
+    if (judge_shut(door, door->guard.caller, ret))
         return ERR_NONE;
-    }
     if (guard_closed(&door->guard, tx->now_us)) {
         judge(door, ACCESS_FORWARD, ACCESS_KEYPAD_CLOSED, ret);
         return ERR_NONE;

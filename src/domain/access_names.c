@@ -14,6 +14,7 @@ const char *const access_reason_names[] = {
     [ACCESS_NO_CODE] = "no_code",
     [ACCESS_WRONG_CODE] = "wrong_code",
     [ACCESS_KEYPAD_CLOSED] = "keypad_closed",
+    [ACCESS_NOT_LISTED] = "not_listed",
     [ACCESS_REASON_COUNT] = NULL,
 };
 

@@ -1,5 +1,5 @@
-/* How a building greets a visitor, opens the door and rings its residents. `release` and `ring` are the objects of
- * BuildingSettings (decisions, section 5). */
+/* How a building greets a visitor, opens the door and rings its residents, and which callers may use its grants.
+ * `release`, `ring` and `callers` are the objects of BuildingSettings (decisions, section 5). */
 #pragma once
 #include "base/config.h"
 #include "store/store.h"
@@ -40,15 +40,37 @@ struct ring {
     bool message;    /* the visitor may leave a message when nobody talks */
 };
 
-/* A change of both. -1 and STR_NONE: unchanged. */
+#define CALLERS_MAX 20 /* listed numbers */
+
+enum callers_mode { CALLERS_ANY, CALLERS_LISTED, CALLERS_MODE_COUNT };
+extern const char *const callers_mode_names[]; /* NULL-terminated */
+
+enum callers_others { CALLERS_FORWARD, CALLERS_REJECT, CALLERS_OTHERS_COUNT };
+extern const char *const callers_others_names[]; /* NULL-terminated */
+
+/* The callers whose calls may use a building's grants. */
+struct callers {
+    enum callers_mode mode;
+    struct str numbers[CALLERS_MAX]; /* in the arena */
+    size_t count;
+    enum callers_others others; /* the end of other calls */
+};
+
+/* A change of all. -1 and STR_NONE: unchanged. */
 struct door_patch {
     int64_t length_ms, gap_ms, delay_ms, repeat, mode, before_greeting;
     struct str numbers; /* separated by spaces; "": none */
     int64_t strategy, seconds, accept, message;
+    int64_t callers_mode, callers_others;
+    struct str callers_numbers; /* as `numbers` */
 };
 extern const struct door_patch door_unchanged;
 
-/* Read the columns of the list `release` or `ring`, the first of which is `at`, with the defaults in place of NULL.
- * `phone`: the building has a forwarding phone. */
+/* Read the columns of the list `release`, `ring` or `callers`, the first of which is `at`, with the defaults in place
+ * of NULL. `phone`: the building has a forwarding phone. */
 struct release release_read(const struct cursor *c, int at, const struct config *config);
 struct ring ring_read(const struct cursor *c, int at, bool phone, struct arena *a);
+struct callers callers_read(const struct cursor *c, int at, struct arena *a);
+
+/* Whether calls from this number may use grants. A leading + makes no difference. */
+bool callers_allow(const struct callers *c, struct str from);

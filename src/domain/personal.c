@@ -32,7 +32,7 @@ const struct personal_table personal_tables[] = {
          "last_buzz_at:t unlock_count:n timezone:s release_length_ms:n release_gap_ms:n release_delay_ms:n "
          "release_repeat:n "
          "release_mode:n release_before_greeting:b ring_numbers:s ring_strategy:n ring_seconds:n ring_accept:b "
-         "ring_message:b"),
+         "ring_message:b callers_mode:n callers_numbers:s callers_others:n"),
     ROWS(number, ACCOUNT, NUMBER, 0, "number:s country:s building_id:s held_since:t"),
     ROWS(member, BUILDING, MEMBER, 1, "id:s building_id:s name:s email:s phone:s created_at:t"),
     ROWS(memberships, EMAIL, MEMBERSHIP, 0, "id:s building_id:s name:s email:s phone:s created_at:t"),

@@ -15,6 +15,9 @@ struct stored {
     struct str number, tone, greetings[GREETING_COUNT], timezone;
     struct release release;
     struct ring ring;
+    struct callers callers;
+    struct str known[CALLERS_KNOWN_MAX];
+    size_t known_count;
     int64_t version;
 };
 
@@ -30,7 +33,18 @@ struct str greeting_or_default(const struct config *config, enum greeting which,
     return stored.p ? stored : str_z(defaults[which]);
 }
 
-static enum err settings_load(struct tx *tx, const struct id *account, const struct id *building, struct stored *ret)
+static enum err read_known(struct tx *tx, const struct id *building, struct stored *ret)
+{
+    CURSOR c;
+    bool more;
+    ret->known_count = 0;
+    enum err e = db_query(tx->db, SQL_ACCESS_CALLERS, DB_ARGS(v_str(id_str(building)), v_int(CALLERS_KNOWN_MAX)), &c);
+    while (!e && ret->known_count < CALLERS_KNOWN_MAX && !(e = db_next(&c, &more)) && more)
+        ret->known[ret->known_count++] = col_copy(&c, COL_ACCESS_CALLERS_NUMBER, tx->arena);
+    return e;
+}
+
+static enum err read_stored(struct tx *tx, const struct id *account, const struct id *building, struct stored *ret)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_BUILDING_SETTINGS, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
@@ -44,7 +58,14 @@ static enum err settings_load(struct tx *tx, const struct id *account, const str
     ret->timezone = col_copy(&c, COL_BUILDING_SETTINGS_TIMEZONE, tx->arena);
     ret->release = release_read(&c, COL_BUILDING_SETTINGS_RELEASE, tx->config);
     ret->ring = ring_read(&c, COL_BUILDING_SETTINGS_RING, !col_null(&c, COL_BUILDING_SETTINGS_PHONE), tx->arena);
+    ret->callers = callers_read(&c, COL_BUILDING_SETTINGS_CALLERS, tx->arena);
     return ERR_NONE;
+}
+
+static enum err settings_load(struct tx *tx, const struct id *account, const struct id *building, struct stored *ret)
+{
+    enum err e = read_stored(tx, account, building, ret);
+    return e ? e : read_known(tx, building, ret);
 }
 
 /* Writes a length before each part, -1 for STR_NONE, so that different settings give different texts. */
@@ -77,7 +98,12 @@ static struct str version_of(struct arena *a, const struct id *building, const s
 
 static struct settings settings_view(const struct tx *tx, const struct id *building, const struct stored *s)
 {
-    struct settings v = {.number = s->number, .release = s->release, .ring = s->ring};
+    struct settings v = {.number = s->number,
+                         .release = s->release,
+                         .ring = s->ring,
+                         .callers = s->callers,
+                         .known_count = s->known_count};
+    memcpy(v.known, s->known, sizeof v.known);
     if (s->number.p) {
         v.unlock_tone = s->tone;
         v.timezone = s->timezone;
@@ -106,15 +132,16 @@ static enum err settings_store(struct tx *tx, const struct id *account, const st
                                const struct stored *s, const struct door_patch *d, struct str timezone)
 {
     int64_t changed;
-    enum err e =
-        db_exec(tx->db, SQL_BUILDING_SETTINGS_PUT,
-                DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_int(s->version), v_str(s->tone),
-                        v_str(s->greetings[0]), v_str(s->greetings[1]), v_str(s->greetings[2]), v_str(s->greetings[3]),
-                        changed_or_null(d->length_ms), changed_or_null(d->gap_ms), changed_or_null(d->delay_ms),
-                        changed_or_null(d->repeat), changed_or_null(d->mode), changed_or_null(d->before_greeting),
-                        v_str(d->numbers), changed_or_null(d->strategy), changed_or_null(d->seconds),
-                        changed_or_null(d->accept), changed_or_null(d->message), v_str(timezone)),
-                &changed);
+    enum err e = db_exec(tx->db, SQL_BUILDING_SETTINGS_PUT,
+                         DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_int(s->version), v_str(s->tone),
+                                 v_str(s->greetings[0]), v_str(s->greetings[1]), v_str(s->greetings[2]),
+                                 v_str(s->greetings[3]), changed_or_null(d->length_ms), changed_or_null(d->gap_ms),
+                                 changed_or_null(d->delay_ms), changed_or_null(d->repeat), changed_or_null(d->mode),
+                                 changed_or_null(d->before_greeting), v_str(d->numbers), changed_or_null(d->strategy),
+                                 changed_or_null(d->seconds), changed_or_null(d->accept), changed_or_null(d->message),
+                                 v_str(timezone), changed_or_null(d->callers_mode), v_str(d->callers_numbers),
+                                 changed_or_null(d->callers_others)),
+                         &changed);
     return e ? e : changed ? ERR_NONE : ERR_SETTINGS_VERSION_CONFLICT;
 }
 
@@ -156,6 +183,8 @@ enum err settings_patch(struct tx *tx, const struct principal *who, const struct
         return e;
     if (rings_itself(&s))
         return tx_fail(tx, ERR_INVALID_SETTINGS, "ring.numbers must not contain the building's own number");
+    if (s.callers.mode == CALLERS_LISTED && !s.callers.count)
+        return tx_fail(tx, ERR_INVALID_SETTINGS, "callers.numbers must name a caller if the mode is listed");
     e = feed_settings(tx, building);
     if (e)
         return e;

@@ -11,6 +11,7 @@
 struct str greeting_or_default(const struct config *config, enum greeting which, struct str stored);
 
 #define SETTINGS_VERSION_LEN 64 /* hex */
+#define CALLERS_KNOWN_MAX    10
 
 struct settings {
     struct str number;      /* STR_NONE: not provisioned yet; then unlock_tone and version are STR_NONE too */
@@ -18,6 +19,9 @@ struct settings {
     struct str greetings[GREETING_COUNT]; /* the building's or the default */
     struct release release;
     struct ring ring;
+    struct callers callers;
+    struct str known[CALLERS_KNOWN_MAX]; /* numbers that released the door, the last one first */
+    size_t known_count;
     struct str timezone; /* IANA name; STR_NONE: not set */
     struct str version;  /* SETTINGS_VERSION_LEN hex: SHA-256 of the stored settings and the row's version */
 };
@@ -35,8 +39,8 @@ struct settings_patch {
 /* Changes the settings that are given; *ret is the new state. `linked`: the building is not the primary one. Fails, in
  * this order, with ERR_NUMBER_OWNER_REQUIRED (an invited member), ERR_MULTI_BUILDING_REQUIRED (linked, without an
  * active subscription), ERR_BUILDING_NOT_FOUND, ERR_NUMBER_NOT_FOUND (not provisioned yet),
- * ERR_SETTINGS_VERSION_CONFLICT, ERR_INVALID_SETTINGS (a number to ring is the building's own, or the zone is not
- * known). */
+ * ERR_SETTINGS_VERSION_CONFLICT, ERR_INVALID_SETTINGS (a number to ring is the building's own, the zone is not known,
+ * or no caller would be listed). */
 enum err settings_patch(struct tx *tx, const struct principal *who, const struct id *building, bool linked,
                         struct str version, const struct settings_patch *patch, struct settings *ret) CHECKED;
 

@@ -197,7 +197,7 @@ static void put_verb(const struct config *c, const struct twiml_session *s, cons
     const struct call_action *a = &actions->v[i];
     switch (a->kind) {
     case CALL_REJECT:
-        buf_printf(out, "<Reject reason=\"%s\"/>", a->status == 404 ? "rejected" : "busy");
+        buf_printf(out, "<Reject reason=\"%s\"/>", a->status / 100 == 5 ? "busy" : "rejected");
         return;
     case CALL_SAY:
         if (!interruptible(actions, i))

@@ -38,6 +38,11 @@ const char *call_state_name(enum call_state s)
     return names[s];
 }
 
+int call_refusal(const struct call *c)
+{
+    return c->reason == ACCESS_NOT_LISTED ? 603 : 404;
+}
+
 /* The only place where the state changes. */
 static void call_enter(struct call *c, enum call_state s)
 {
@@ -257,7 +262,7 @@ static void call_arrived(struct call *c, const struct access_decision *d, struct
     switch (d->verdict) {
     case ACCESS_REJECT:
         c->outcome = CALL_REJECTED;
-        reject_call(c, 404, out);
+        reject_call(c, call_refusal(c), out);
         return;
     case ACCESS_SELF_CALL:
         c->outcome = CALL_OWNER;

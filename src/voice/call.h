@@ -192,6 +192,8 @@ struct call {
 void call_init(struct call *c);
 /* Takes one event and returns the actions it leads to. An event that the state does not expect leads to no action. */
 void call_step(struct call *c, const struct call_event *e, struct call_actions *ret);
+/* The SIP status of a call with the outcome CALL_REJECTED. */
+int call_refusal(const struct call *c);
 /* Whether spoken codes count as well, and the silence that ends the input so far. */
 bool call_takes_speech(const struct call *c);
 int64_t call_wait_ms(const struct call *c);

@@ -144,13 +144,15 @@ void story_event(struct story *s, int64_t at_ms, const struct call *c, const str
     s->end.reason = c->reason;
     s->end.grant_id = c->grant_id;
     s->end.resident_opened = c->opened;
-    s->recorded = id_given(&s->end.building_id) && c->outcome != CALL_OWNER && c->outcome != CALL_REJECTED;
+    s->recorded = id_given(&s->end.building_id) && c->outcome != CALL_OWNER &&
+                  (c->outcome != CALL_REJECTED || c->reason == ACCESS_NOT_LISTED);
 }
 
 void story_late(struct story *s, int64_t at_ms, const struct access_decision *d)
 {
     story_place(s, d);
-    s->recorded = id_given(&s->end.building_id) && d->verdict != ACCESS_SELF_CALL && d->verdict != ACCESS_REJECT;
+    s->recorded = id_given(&s->end.building_id) && d->verdict != ACCESS_SELF_CALL &&
+                  (d->verdict != ACCESS_REJECT || d->reason == ACCESS_NOT_LISTED);
     if (d->verdict != ACCESS_RELEASE)
         return;
     s->end.outcome = CALL_RECORD_RELEASED;

@@ -261,6 +261,28 @@ for (const front of FRONTS) describe(front.name, () => {
         assert.deepEqual((await ring(person, { digits: '1234' })).said, []);
     });
 
+    it('of callers that are not listed use no grant and hear no prompt', async () => {
+        const person = await resident(client);
+        const box = '+15553330000';
+        const { id } = await timer(person, { remaining_uses: 1 });
+        await passcode(person, '1234');
+        await changeSettings(person, { callers: { mode: 'listed', numbers: [box] } });
+        for (const from of ['+18005550199', '+18005550198']) {
+            const stranger = await ring(person, { from, digits: '1234', answer_forward: false });
+            assert.deepEqual([stranger.outcome, stranger.reason, stranger.tones], ['forwarded', 'not_listed', null]);
+            assert.ok(!stranger.said.includes('Please enter your code.'), stranger.said);
+        }
+        assert.equal((await ring(person, { from: box })).grant_id, id);
+        assert.equal((await ring(person, { from: box, digits: '1234' })).outcome, 'released');
+        await changeSettings(person, { callers: { others: 'reject' } });
+        const rejected = await ring(person, { from: '+18005550199', digits: '1234' });
+        assert.deepEqual([rejected.outcome, rejected.reason, rejected.rang, rejected.said], ['rejected', 'not_listed', [], []]);
+        const [record] = ok(await person.client.get('/v1/calls')).data;
+        assert.deepEqual([record.outcome, record.reason, record.caller], ['none', 'not_listed', '+18005550199']);
+        await changeSettings(person, { callers: { mode: 'any' } });
+        assert.equal((await ring(person, { from: '+18005550199', digits: '1234' })).outcome, 'released');
+    });
+
     it('give the reason of the forwarding or the grant of the release', async () => {
         const person = await resident(client);
         const why = async (call) => (await ring(person, call)).reason;

@@ -2,7 +2,7 @@
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { agent, building, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
+import { agent, building, grant, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
 const GREETINGS = ['greeting_welcome', 'greeting_granted', 'greeting_denied', 'greeting_forwarding'];
 
@@ -148,7 +148,29 @@ describe('settings', () => {
         assert.deepEqual(ok(await save({ ring: { numbers: [] } }, await current())).ring.numbers, []);
     });
 
+    it('list the callers that may open, and know the numbers that did', async () => {
+        const box = '+15553330000';
+        const before = ok(await read());
+        assert.deepEqual([before.callers, before.known_callers], [{ mode: 'any', numbers: [], others: 'forward' }, []]);
+        await grant(owner, { type: 'timer', expires_in_minutes: 60 });
+        await visit(client, { to: owner.number, from: box });
+        assert.deepEqual(ok(await read()).known_callers, [box]);
+        assert.deepEqual(ok(await save({ callers: { mode: 'listed', numbers: [box] } }, await current())).callers, { mode: 'listed', numbers: [box], others: 'forward' });
+        assert.deepEqual(ok(await save({ callers: { numbers: ['201', box], others: 'reject' } }, await current())).callers, { mode: 'listed', numbers: ['201', box], others: 'reject' });
+        refused(await save({ callers: { numbers: [] } }, await current()), 400, 'INVALID_SETTINGS', 'callers.numbers');
+        assert.equal(ok(await owner.client.get(`/v1/buildings/${owner.building.id}/decision?from=%2B18005550199`)).reason, 'not_listed');
+        assert.notEqual(ok(await owner.client.get(`/v1/buildings/${owner.building.id}/decision`)).reason, 'not_listed');
+        assert.deepEqual(ok(await save({ callers: { mode: 'any', numbers: [] } }, await current())).callers, { mode: 'any', numbers: [], others: 'reject' });
+    });
+
     for (const [body, field] of [
+        [{ callers: { mode: 'nobody' } }, 'callers.mode'],
+        [{ callers: { mode: 'listed', numbers: [] } }, 'callers.numbers'],
+        [{ callers: { numbers: ['box'] } }, 'callers.numbers'],
+        [{ callers: { numbers: ['201', '201'] } }, 'callers.numbers'],
+        [{ callers: { numbers: Array.from({ length: 21 }, (_, i) => `${1000 + i}`) } }, 'callers.numbers'],
+        [{ callers: { others: 'ring' } }, 'callers.others'],
+        [{ callers: { known: [] } }, 'callers.known'],
         [{ release: { length_ms: 39 } }, 'release.length_ms'],
         [{ release: { gap_ms: 2001 } }, 'release.gap_ms'],
         [{ release: { delay_ms: -1 } }, 'release.delay_ms'],

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { Browser, checkAccessible } from './lib/browser.js';
 import { ok } from './lib/client.js';
 import { checkSights, HOSTILE, openSigned, picture } from './lib/site-page.js';
-import { grant, message, resident, signIn, useWorld } from './lib/world.js';
+import { eventually, grant, message, resident, signIn, useWorld, visit } from './lib/world.js';
 
 describe('the page of a building', () => {
     const w = useWorld();
@@ -39,6 +39,29 @@ describe('the page of a building', () => {
         await saved(page);
         const { unlock_tone: tone, release } = await settingsOf(person);
         assert.deepEqual([tone, release.mode, release.length_ms, release.before_greeting], ['6#', 'inband', 300, true]);
+        await closing(page);
+    });
+
+    it('offers, once a call has opened the door, that only its call box may open', async () => {
+        const person = await resident(client);
+        const fresh = await open(person);
+        await fresh.getByLabel('Key', { exact: true }).waitFor();
+        assert.equal(await part(fresh, 'Who may open').count(), 0);
+        await closing(fresh);
+        await grant(person, { type: 'timer', expires_in_minutes: 60 });
+        await visit(client, { to: person.number, from: '+15553330000' });
+        const page = await open(person);
+        await page.getByLabel('Only this call box may open').check();
+        await page.getByLabel('Calls from other numbers').selectOption('Are rejected');
+        await checkAccessible(page);
+        await picture(page, 'building-callers');
+        await save(page, 'Who may open');
+        await saved(page);
+        assert.deepEqual((await settingsOf(person)).callers, { mode: 'listed', numbers: ['+15553330000'], others: 'reject' });
+        assert.equal((await visit(client, { to: person.number, from: '+18005550199' })).outcome, 'rejected');
+        await page.getByLabel('Only this call box may open').uncheck();
+        await save(page, 'Who may open');
+        await eventually(async () => (await settingsOf(person)).callers.mode === 'any', 'any caller');
         await closing(page);
     });
 

@@ -8,7 +8,7 @@ import { engine, portero, temporaryDirectory } from './lib/daemon.js';
 import { ownNames } from './lib/names.js';
 import { buzz, QUICK, startBuzz } from './lib/phone.js';
 import { lockTable } from './lib/store.js';
-import { grant, resident, setSubscription, world } from './lib/world.js';
+import { changeSettings, grant, resident, setSubscription, world } from './lib/world.js';
 
 describe('calls over SIP', { concurrency: 6 }, () => {
     let w;
@@ -40,6 +40,16 @@ describe('calls over SIP', { concurrency: 6 }, () => {
         const call = await buzz(w.daemon, '+15550198766');
         notOpened(call);
         assert.deepEqual(call.heard, ['rejected 404']);
+    });
+
+    it('of callers that are not listed are rejected where the building wants it, and use nothing', async () => {
+        const person = await resident(client, { tone: '9' });
+        await grant(person, { type: 'timer', expires_in_minutes: 5, remaining_uses: 1 });
+        await changeSettings(person, { callers: { mode: 'listed', numbers: ['+15553330000'], others: 'reject' } });
+        const stranger = await ring(person, '--from', '+18005550199');
+        notOpened(stranger);
+        assert.deepEqual(stranger.heard, ['rejected 603']);
+        opened(await ring(person, '--from', '+15553330000'), '9');
     });
 
     it('are opened by a timer at once, and logged', async () => {

@@ -22,6 +22,7 @@ const REASONS = {
     no_code: () => 'A code was requested, but none was entered.',
     wrong_code: () => 'All entered codes are wrong.',
     keypad_closed: () => 'After too many wrong codes, the keypad is closed to callers like this one for a while.',
+    not_listed: () => 'The building lists the callers that may open, and not this one.',
 };
 const WHYS = {
     not_begun: 'has not started yet',

@@ -12,8 +12,9 @@ import { h, icon, patch } from './lib/view.js';
 /**
  * @typedef {{length_ms: number, gap_ms: number, delay_ms: number, repeat: number, mode: string, before_greeting: boolean}} Release
  * @typedef {{numbers: string[], strategy: string, seconds: number, accept: boolean, message: boolean}} Ring
+ * @typedef {{mode: string, numbers: string[], others: string}} Callers
  * @typedef {{virtual_number: string | null, unlock_tone: string | null, greeting_welcome: string, greeting_granted: string, greeting_denied: string,
- *   greeting_forwarding: string, release: Release, ring: Ring, timezone?: string | null, version: string | null, editable: boolean}} Settings
+ *   greeting_forwarding: string, release: Release, ring: Ring, callers: Callers, known_callers: string[], timezone?: string | null, version: string | null, editable: boolean}} Settings
  * @typedef {{phone_number: string | null, verified: boolean}} Phone
  */
 
@@ -29,9 +30,10 @@ const NAMES = {
     unlock_tone: t('tone'), mode: t('mode'), length_ms: t('length_ms'), gap_ms: t('gap_ms'), delay_ms: t('delay_ms'), repeat: t('repeat'), before_greeting: t('before'),
     greeting_welcome: t('greeting_welcome'), greeting_granted: t('greeting_granted'), greeting_denied: t('greeting_denied'), greeting_forwarding: t('greeting_forwarding'),
     timezone: t('timezone'), numbers: t('numbers'), strategy: t('strategy'), seconds: t('seconds'), accept: t('accept'), message: t('message'),
+    mode_callers: t('callers'), numbers_callers: t('callers_numbers'), others_callers: t('callers_others'),
 };
 /** @type {Record<string, string>} */
-const VALUES = { auto: t('auto'), events: t('events'), inband: t('inband'), info: t('info'), all: t('all'), order: t('order'), true: t('yes'), false: t('no') };
+const VALUES = { auto: t('auto'), events: t('events'), inband: t('inband'), info: t('info'), all: t('all'), order: t('order'), true: t('yes'), false: t('no'), any: t('callers_any'), listed: t('callers_listed'), forward: t('callers_forward'), reject: t('callers_reject') };
 
 /** @param {any} value */
 function shown(value) {
@@ -40,7 +42,8 @@ function shown(value) {
 }
 
 /** The fields of settings without their objects. @param {Record<string, any>} one @returns {Record<string, any>} */
-const flat = (one) => Object.fromEntries(Object.entries(one).flatMap(([name, value]) => (name === 'release' || name === 'ring' ? Object.entries(value) : [[name, value]])));
+const flat = (one) => Object.fromEntries(Object.entries(one).flatMap(([name, value]) => (name === 'release' || name === 'ring' ? Object.entries(value)
+    : name === 'callers' ? Object.entries(value).map(([member, one]) => [`${member}_callers`, one]) : [[name, value]])));
 
 /** Shows what differs. @param {Record<string, any>} mine @param {Settings} theirs @returns {Promise<boolean | undefined>} true: mine; undefined: not chosen */
 async function chooseMine(mine, theirs) {
@@ -259,6 +262,26 @@ function phoneCard() {
         settings.version && ringForm());
 }
 
+// ---- the callers that may open: offered once a call has opened the door ----
+
+function callersCard() {
+    const { callers, known_callers: known } = settings;
+    const offered = [...new Set([...callers.numbers, ...known])].slice(0, 20);
+    const listed = callers.mode === 'listed';
+    return offered.length > 0 && h('section', { class: 'card', 'aria-labelledby': 'callers', key: `callers-${forms}` }, h('h2', { id: 'callers' }, t('callers')), h('p', { class: 'quiet' }, t('callers_hint')),
+        form({
+            class: 'stack',
+            submit: (values, _, element) => {
+                const chosen = [...new FormData(element)].filter(([name]) => name.startsWith('caller')).map(([, value]) => String(value));
+                return save({ callers: { mode: values.only === 'on' && chosen.length > 0 ? 'listed' : 'any', numbers: chosen, others: values.others } });
+            },
+        },
+        check({ name: 'only', label: offered.length === 1 ? t('callers_only_one') : t('callers_only'), checked: listed }),
+        h('fieldset', { class: 'numbers' }, h('legend', null, t('callers_numbers')),
+            offered.map((number, i) => check({ name: `caller${i}`, label: number, value: number, checked: listed ? callers.numbers.includes(number) : i === 0 }))),
+        field({ name: 'others', label: t('callers_others'), value: callers.others, options: [['forward', t('callers_forward')], ['reject', t('callers_reject')]], hint: t('callers_worth') })));
+}
+
 // ---- the letter, and a ring ----
 
 function letter() {
@@ -321,7 +344,7 @@ function title() {
 function draw() {
     const ready = settings.version !== null;
     patch(at('page'), [title(),
-        h('div', { class: 'column', key: 'door' }, ready ? [toneCard(), greetingCard(), zoneCard()] : waiting()),
+        h('div', { class: 'column', key: 'door' }, ready ? [toneCard(), callersCard(), greetingCard(), zoneCard()] : waiting()),
         h('div', { class: 'column', key: 'phones' }, ready && testCard(), phoneCard(), ready && letter())]);
 }
 

@@ -7,7 +7,7 @@ b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_grant
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 1) AS recorded_granted,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 2) AS recorded_denied,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 3) AS recorded_forwarding,
-    {release b}, {ring b}, k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at,
+    {release b}, {ring b}, {callers b}, k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at,
     g.failed_day,
     CASE WHEN EXISTS (SELECT 1 FROM push p WHERE p.building_id = b.id) THEN 2
         WHEN EXISTS (SELECT 1 FROM notice_mail m WHERE m.building_id = b.id) THEN 1 ELSE 0 END AS noticed
@@ -70,6 +70,10 @@ UPDATE building SET unlock_count = unlock_count + 1 WHERE account_id = $1 AND id
 -- name: access_caller_released
 INSERT INTO door_caller (building_id, number, released_at) VALUES ($1, $2, $3)
 ON CONFLICT (building_id, number) DO UPDATE SET released_at = excluded.released_at
+
+-- name: access_callers
+-- The $2 numbers that released the door last.
+SELECT number FROM door_caller WHERE building_id = $1 ORDER BY released_at DESC, number LIMIT $2
 
 -- name: access_caller_trim
 -- Keeps the $2 callers that released the door last.

@@ -24,9 +24,12 @@ release_length_ms, release_gap_ms, release_delay_ms, release_repeat, release_mod
 -- columns: ring
 ring_numbers, ring_strategy, ring_seconds, ring_accept, ring_message
 
+-- columns: callers
+callers_mode, callers_numbers, callers_others
+
 -- name: building_settings
 SELECT b.virtual_number, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
-    b.greeting_forwarding, b.settings_version, b.timezone, {release b}, {ring b}, coalesce(b.forward_phone, a.phone) AS phone
+    b.greeting_forwarding, b.settings_version, b.timezone, {release b}, {ring b}, {callers b}, coalesce(b.forward_phone, a.phone) AS phone
 FROM building b JOIN account a ON a.id = b.account_id
 WHERE b.account_id = $1 AND b.id = $2
 
@@ -39,7 +42,9 @@ UPDATE building SET unlock_tone = $4, greeting_welcome = $5, greeting_granted = 
     release_before_greeting = coalesce($14, release_before_greeting),
     ring_numbers = coalesce($15, ring_numbers), ring_strategy = coalesce($16, ring_strategy),
     ring_seconds = coalesce($17, ring_seconds), ring_accept = coalesce($18, ring_accept),
-    ring_message = coalesce($19, ring_message), timezone = coalesce($20, timezone)
+    ring_message = coalesce($19, ring_message), timezone = coalesce($20, timezone),
+    callers_mode = coalesce($21, callers_mode), callers_numbers = coalesce($22, callers_numbers),
+    callers_others = coalesce($23, callers_others)
 WHERE account_id = $1 AND id = $2 AND settings_version = $3
 
 -- The building's number is another one from now on: nobody has tried it yet.

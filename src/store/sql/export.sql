@@ -7,7 +7,7 @@ SELECT id, email, created_at, plan, subscription_status, subscription_ended_at, 
 -- name: export_building
 SELECT id, created_at, is_primary, label, street, city, state, zip, country, virtual_number, forward_phone,
     unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding, last_buzz_at, unlock_count,
-    timezone, {release}, {ring} FROM building WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
+    timezone, {release}, {ring}, {callers} FROM building WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
 
 -- name: export_number
 SELECT n.number, n.country, n.building_id, n.held_since FROM building b JOIN number n ON n.number = b.virtual_number

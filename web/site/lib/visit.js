@@ -62,7 +62,7 @@ async function recordOf(entry) {
 /** @type {Record<string, string>} */
 const REASONS = {
     timer: 'visit.why_timer', routine: 'visit.why_routine', passcode: 'visit.why_passcode', no_grant: 'visit.why_no_grant', no_code: 'visit.why_no_code',
-    wrong_code: 'visit.why_wrong_code', keypad_closed: 'visit.why_keypad', no_tone: 'visit.why_no_tone', no_subscription: 'visit.why_no_plan',
+    wrong_code: 'visit.why_wrong_code', keypad_closed: 'visit.why_keypad', not_listed: 'visit.why_not_listed', no_tone: 'visit.why_no_tone', no_subscription: 'visit.why_no_plan',
 };
 
 /** The sentence that answers "why?". @param {Entry} entry @param {Call} [record] */
