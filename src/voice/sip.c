@@ -78,6 +78,8 @@ static int make_loop(struct sip_agent *a)
     if (!e)
         e = sip_nonces_init(&a->nonces);
     if (!e)
+        e = sip_attempts_init(&a->attempts);
+    if (!e)
         e = hash_alloc(&a->legs, HASH_SIZE);
     if (!e)
         e = sip_stack_new(a, &first);

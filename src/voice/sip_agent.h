@@ -11,6 +11,7 @@
 #include "voice/sip.h"
 #include "voice/sip_code.h"
 #include "voice/sip_command.h"
+#include "voice/sip_attempts.h"
 #include "voice/sip_digest.h"
 #include "voice/sip_local.h"
 #include "voice/sip_peers.h"
@@ -62,6 +63,7 @@ struct sip_agent {
     struct list sign_ins; /* requests whose password is being checked */
     unsigned sign_in_count;
     struct sip_nonces nonces;
+    struct sip_attempts attempts;
     struct hash *sources; /* sip_source by address */
     struct hash *dialogs; /* sip_call by Call-ID */
     struct hash *legs;    /* sip_leg by Call-ID */

@@ -4,6 +4,7 @@
 #include "base/container_of.h"
 #include "base/crypto.h"
 #include "base/log.h"
+#include "base/metric.h"
 #include "domain/box.h"
 #include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
@@ -65,6 +66,20 @@ static void begin_call(struct sip_stack *stack, const struct sip_msg *msg, const
         sip_call_invite(stack, msg, source, caller);
 }
 
+/* With 403: many telephones answer another challenge at once, with the same password. */
+static void refuse_password(const struct sign_in *s)
+{
+    struct sip_agent *a = s->stack->agent;
+    log_info("sip sign-in refused name=%s", s->name);
+    metric_add(&metrics.sip_sign_ins[METRIC_SIGN_IN_WRONG], 1);
+    if (sip_attempts_wrong(&a->attempts, &s->msg->src, tick_now_ms())) {
+        char source[64];
+        (void)re_snprintf(source, sizeof source, "%j", &s->msg->src);
+        log_warn("sip sign-ins stopped source=%s wrong=%d", source, SIP_ATTEMPTS_BURST);
+    }
+    sip_refuse(a, s->msg, 403, "Forbidden", "");
+}
+
 static void sign_in_settled(struct sign_in *s)
 {
     struct sip_agent *a = s->stack->agent;
@@ -73,14 +88,15 @@ static void sign_in_settled(struct sign_in *s)
     } else if (s->result && s->result != ERR_NOT_FOUND) {
         sip_refuse(a, s->msg, 500, "Server Internal Error", "");
     } else if (s->result) {
-        log_info("sip sign-in refused name=%s", s->name);
-        challenge(s->stack, s->msg, false);
+        refuse_password(s);
     } else if (!sip_digest_use(&a->nonces, &s->digest, tick_now_ms())) {
         challenge(s->stack, s->msg, true);
-    } else if (s->registers) {
-        accept_registration(s);
     } else {
-        begin_call(s->stack, s->msg, s->number);
+        metric_add(&metrics.sip_sign_ins[METRIC_SIGN_IN_ACCEPTED], 1);
+        if (s->registers)
+            accept_registration(s);
+        else
+            begin_call(s->stack, s->msg, s->number);
     }
 }
 
@@ -156,7 +172,10 @@ static void sign_in(struct sip_stack *stack, const struct sip_msg *msg, const st
     struct sign_in *s = is_pending(a, msg) ? NULL : mem_zalloc(sizeof *s, sign_in_destructor);
     if (!s)
         return; /* a repetition, or no memory: the caller repeats it */
-    if (a->sign_in_count >= PENDING_MAX) {
+    const bool stopped = !sip_attempts_allow(&a->attempts, &msg->src, tick_now_ms());
+    if (stopped)
+        metric_add(&metrics.sip_sign_ins[METRIC_SIGN_IN_STOPPED], 1);
+    if (stopped || a->sign_in_count >= PENDING_MAX) {
         mem_deref(s);
         sip_refuse(a, msg, 503, "Service Unavailable", SIP_RETRY_AFTER);
         return;
@@ -207,7 +226,9 @@ bool sip_box_take(struct sip_stack *s, const struct sip_msg *msg)
     if (!registers && !must_sign_in(a, msg))
         return false;
     const enum sip_digest_state state = sip_digest_read(&a->nonces, msg, tick_now_ms(), &d);
-    if (state != SIP_DIGEST_FRESH)
+    if (state == SIP_DIGEST_URI)
+        sip_refuse(a, msg, 400, "Digest URI Is Not Request URI", "");
+    else if (state != SIP_DIGEST_FRESH)
         challenge(s, msg, state == SIP_DIGEST_STALE);
     else if (expires_s && expires_s < EXPIRES_MIN)
         (void)sip_replyf(s->sip, msg, 423, "Interval Too Brief", "Min-Expires: %d\r\nContent-Length: 0\r\n\r\n",
@@ -221,4 +242,5 @@ void sip_box_done(struct sip_agent *a)
 {
     list_flush(&a->sign_ins);
     sip_nonces_done(&a->nonces);
+    sip_attempts_done(&a->attempts);
 }

@@ -109,6 +109,21 @@ static bool read_one(const struct sip_hdr *hdr, const struct sip_msg *msg, void 
     return !httpauth_digest_response_decode(&d->response, &hdr->val) && !pl_strcmp(&d->response.realm, SIP_REALM);
 }
 
+static bool is_sip(const struct uri *u)
+{
+    return !pl_strcasecmp(&u->scheme, "sip") || !pl_strcasecmp(&u->scheme, "sips");
+}
+
+/* Whether the URI of an answer is that of the request. */
+static bool is_request_uri(const struct pl *text, const struct uri *request)
+{
+    struct uri u;
+    if (uri_decode(&u, text) || !is_sip(&u) || !is_sip(request) || pl_casecmp(&u.host, &request->host))
+        return false;
+    return (!u.port || !request->port || u.port == request->port) &&
+           (!pl_isset(&u.user) || !pl_cmp(&u.user, &request->user));
+}
+
 enum sip_digest_state sip_digest_read(const struct sip_nonces *n, const struct sip_msg *msg, int64_t now_ms,
                                       struct sip_digest *ret)
 {
@@ -121,6 +136,8 @@ enum sip_digest_state sip_digest_read(const struct sip_nonces *n, const struct s
     if (!nonce_time(&msg->src, &d.response.nonce, &made_ms))
         return SIP_DIGEST_NONE;
     const struct used *u = find_used(n, &d.response.nonce);
+    if (!is_request_uri(&d.response.uri, &msg->uri))
+        return SIP_DIGEST_URI;
     *ret = d;
     return made_ms > now_ms || now_ms - made_ms > SIP_NONCE_MS || (u && d.count <= u->count) ? SIP_DIGEST_STALE
                                                                                              : SIP_DIGEST_FRESH;

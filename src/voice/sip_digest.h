@@ -30,6 +30,7 @@ void sip_digest_challenge(const struct sa *src, int64_t now_ms, bool stale, char
 enum sip_digest_state {
     SIP_DIGEST_NONE,  /* no usable answer to a challenge of ours */
     SIP_DIGEST_STALE, /* its nonce has expired, or its count was used */
+    SIP_DIGEST_URI,   /* it was made for another request URI */
     SIP_DIGEST_FRESH
 };
 
@@ -39,9 +40,9 @@ struct sip_digest {
     uint32_t count;
 };
 
-/* Reads the answer in the message's Authorization headers. Its URI is not compared: call boxes and proxies write it in
- * several ways, and the count already keeps an answer from being used for another request. SIP_DIGEST_FRESH says
- * nothing about the password. */
+/* Reads the answer in the message's Authorization headers. Its URI must have the host of the request URI and, if both
+ * have them, its port, and its user: some telephones leave out the user. Parameters are not compared. SIP_DIGEST_FRESH
+ * says nothing about the password. */
 enum sip_digest_state sip_digest_read(const struct sip_nonces *n, const struct sip_msg *msg, int64_t now_ms,
                                       struct sip_digest *ret);
 /* Whether the answer was made with this password. */

@@ -2,6 +2,7 @@
 // engine: sqlite, because it tests telephones
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import dgram from 'node:dgram';
 import { once } from 'node:events';
 import { ok } from './lib/client.js';
@@ -11,6 +12,50 @@ import { freePort } from './lib/port.js';
 import { eventually, grant, resident, world } from './lib/world.js';
 
 const GATE = '+15553330000';
+
+const md5 = (text) => createHash('md5').update(text).digest('hex');
+
+/** Registers a box, over UDP from this host. */
+class Registrar {
+    static async open(to, host) {
+        const client = new Registrar();
+        [client.host, client.port] = to.split(':');
+        client.socket = dgram.createSocket('udp4').bind(0, host);
+        await once(client.socket, 'listening');
+        client.me = `${host}:${client.socket.address().port}`;
+        client.cseq = 0;
+        return client;
+    }
+
+    close() {
+        this.socket.close();
+    }
+
+    /** The answer with that CSeq; the request is repeated until it comes. */
+    async #request(headers) {
+        const cseq = ++this.cseq;
+        const request = `REGISTER sip:${this.host} SIP/2.0\r\nVia: SIP/2.0/UDP ${this.me};branch=z9hG4bK${cseq};rport\r\nFrom: <sip:gate@${this.host}>;tag=1\r\n`
+            + `To: <sip:gate@${this.host}>\r\nCall-ID: ${this.me}\r\nCSeq: ${cseq} REGISTER\r\nMax-Forwards: 70\r\nContact: <sip:gate@${this.me}>\r\n${headers}Content-Length: 0\r\n\r\n`;
+        const send = () => this.socket.send(request, Number(this.port), this.host);
+        const again = setInterval(send, 1000);
+        send();
+        try {
+            for (;;) {
+                const text = String((await once(this.socket, 'message'))[0]);
+                if (text.includes(`\r\nCSeq: ${cseq} REGISTER\r\n`)) return text;
+            }
+        } finally {
+            clearInterval(again);
+        }
+    }
+
+    /** The answer to a registration with that password. */
+    async register(name, password, uri = `sip:${this.host}`) {
+        const [, nonce] = /nonce="(\w+)"/.exec(await this.#request(''));
+        const response = md5([md5(`${name}:portero:${password}`), nonce, '00000001', 'c', 'auth', md5(`REGISTER:${uri}`)].join(':'));
+        return this.#request(`Authorization: Digest username="${name}", realm="portero", nonce="${nonce}", uri="${uri}", response="${response}", qop=auth, nc=00000001, cnonce="c"\r\n`);
+    }
+}
 
 describe('call boxes that sign in', () => {
     let w;
@@ -75,13 +120,32 @@ describe('call boxes that sign in', () => {
     it('are refused with a wrong password, or without one', async () => {
         const phone = await Baresip.start({ account: account('gate', 'wrong') });
         try {
-            await registered(phone, '401');
+            await registered(phone, '403');
         } finally {
             await phone.stop();
         }
         const call = await buzz(w.daemon, person.number, '--digits', '1234');
         assert.equal(call.tones, '');
         assert.match(call.stdout + call.stderr, /401/);
+    });
+
+    it('are refused for another request URI, and wait after many wrong passwords', async () => {
+        const client = await Registrar.open(address(w.daemon), '127.0.0.7');
+        try {
+            assert.match(await client.register('gate', password), /^SIP\/2\.0 200 /);
+            assert.match(await client.register('gate', password, 'sip:x@y'), /^SIP\/2\.0 400 Digest URI/);
+            for (let i = 0; i < 20; i++) assert.match(await client.register('gate', `wrong${i}`), /^SIP\/2\.0 403 /);
+            assert.match(await client.register('gate', password), /^SIP\/2\.0 503 [^]*\r\nRetry-After: \d+\r\n/);
+            assert.ok(await w.daemon.logged(/warn sip sign-ins stopped source=127\.0\.0\.7 wrong=20\n/));
+        } finally {
+            client.close();
+        }
+        const phone = await Baresip.start({ account: account('gate', password) }); // at another address
+        try {
+            await registered(phone, '200 OK');
+        } finally {
+            await phone.stop();
+        }
     });
 
     it('are refused once they are removed', async () => {
@@ -95,7 +159,7 @@ describe('call boxes that sign in', () => {
         admin('box', 'remove', 'side');
         const again = await Baresip.start({ account: account('side', secret) });
         try {
-            await registered(again, '401');
+            await registered(again, '403');
         } finally {
             await again.stop();
         }

@@ -52,7 +52,7 @@ static void nonce_of(const struct sa *src, int64_t at_ms, char ret[static 128])
 struct answer {
     const char *user, *password, *realm, *uri, *qop, *count;
 };
-static const struct answer right = {"gate", "secret", SIP_REALM, "sip:101@door.example", "auth", "00000001"};
+static const struct answer right = {"gate", "secret", SIP_REALM, "sip:101@192.0.2.9", "auth", "00000001"};
 
 /* A REGISTER from the box with the answer to a nonce. The caller derefs it. */
 static struct sip_msg *request(const struct sa *src, const char *nonce, const struct answer *w)
@@ -163,15 +163,39 @@ static void test_other_answers_are_no_answers(void **state)
         const char *what;
         struct answer answer;
     } table[] = {
-        {"another realm", {"gate", "secret", "else", "sip:101@door.example", "auth", "00000001"}},
-        {"another qop", {"gate", "secret", SIP_REALM, "sip:101@door.example", "auth-int", "00000001"}},
-        {"a short count", {"gate", "secret", SIP_REALM, "sip:101@door.example", "auth", "1"}},
-        {"count zero", {"gate", "secret", SIP_REALM, "sip:101@door.example", "auth", "00000000"}},
-        {"no hexadecimal count", {"gate", "secret", SIP_REALM, "sip:101@door.example", "auth", "0000000g"}},
+        {"another realm", {"gate", "secret", "else", "sip:101@192.0.2.9", "auth", "00000001"}},
+        {"another qop", {"gate", "secret", SIP_REALM, "sip:101@192.0.2.9", "auth-int", "00000001"}},
+        {"a short count", {"gate", "secret", SIP_REALM, "sip:101@192.0.2.9", "auth", "1"}},
+        {"count zero", {"gate", "secret", SIP_REALM, "sip:101@192.0.2.9", "auth", "00000000"}},
+        {"no hexadecimal count", {"gate", "secret", SIP_REALM, "sip:101@192.0.2.9", "auth", "0000000g"}},
     };
     for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
         if (read_answer(s, &s->box, NOW_MS, NOW_MS, &table[i].answer) != SIP_DIGEST_NONE)
             fail_msg("accepted: %s", table[i].what);
+    }
+}
+
+static void test_an_answer_is_for_the_request_that_has_its_uri(void **state)
+{
+    struct scene *s = *state;
+    static const struct {
+        const char *uri;
+        enum sip_digest_state state;
+    } table[] = {
+        {"sip:101@192.0.2.9", SIP_DIGEST_FRESH},
+        {"SIP:101@192.0.2.9:5060;transport=udp", SIP_DIGEST_FRESH}, /* the request names no port */
+        {"sip:192.0.2.9", SIP_DIGEST_FRESH},
+        {"sip:x@y", SIP_DIGEST_URI},
+        {"sip:102@192.0.2.9", SIP_DIGEST_URI},
+        {"sip:101@192.0.2.8", SIP_DIGEST_URI},
+        {"tel:101", SIP_DIGEST_URI},
+        {"", SIP_DIGEST_URI},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+        struct answer w = right;
+        w.uri = table[i].uri;
+        if (read_answer(s, &s->box, NOW_MS, NOW_MS, &w) != table[i].state)
+            fail_msg("\"%s\"", table[i].uri);
     }
 }
 
@@ -199,6 +223,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_accepted_nonces_are_bounded_and_forgotten_when_they_expire, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_other_answers_are_no_answers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_an_answer_is_for_the_request_that_has_its_uri, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_made_up_nonce_is_no_nonce, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
