@@ -72,6 +72,7 @@ struct access_decision {
     struct id recordings[GREETING_COUNT]; /* played in place of the text; empty: none */
     struct str forward_to;                /* the forwarding phone; STR_NONE: not set */
     struct ring ring;                     /* the other phones; numbers in the arena */
+    bool known_caller;                    /* listed, or has released this door before */
     bool browsers;                        /* some browser gets notices of the building */
     bool voice;                           /* of COLLECT and WRONG: codes may be spoken */
     int lengths;                          /* of COLLECT, WRONG, INCOMPLETE: bit n: a usable code has n digits */

@@ -47,6 +47,8 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
     door.decision.release = release_read(&c, COL_DOOR_RELEASE, tx->config);
     door.decision.ring = ring_read(&c, COL_DOOR_RING, door.decision.forward_to.p != NULL, a);
     door.callers = callers_read(&c, COL_DOOR_CALLERS, a);
+    door.decision.known_caller =
+        door.guard.released_us != 0 || (door.callers.mode == CALLERS_LISTED && callers_allow(&door.callers, caller));
     door.ready = door.decision.tones[0] && !str_eq(col_str(&c, COL_DOOR_SUBSCRIPTION_STATUS), STR("none"));
     *ret = door;
     return ERR_NONE;

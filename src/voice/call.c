@@ -247,6 +247,7 @@ static void keep_decision(struct call *c, const struct access_decision *d)
         c->building_id = d->building_id;
     c->reason = d->reason;
     c->lengths = d->lengths;
+    c->known = d->known_caller;
 }
 
 static void keep_near(struct call *c, const struct access_decision *d)

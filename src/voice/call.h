@@ -173,6 +173,7 @@ struct call {
     size_t near_count;
     bool hung_up; /* the caller hung up before the last actions were given */
     bool browsers;
+    bool known; /* the caller has opened this door before */
     bool answered;
     bool speech;
     int keys, spoken, unclear;    /* accepted keys and spoken codes; speech that was not understood */

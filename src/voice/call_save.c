@@ -36,6 +36,7 @@ static const struct saved call_members[] = {
      .stride = sizeof(struct access_near)},
     {"near_count", SAVED_SIZE, OF(near_count), .max = ACCESS_NEAR_MAX},
     {"hung_up", SAVED_BOOL, OF(hung_up)},
+    {"known", SAVED_BOOL, OF(known)},
     {"answered", SAVED_BOOL, OF(answered)},
     {"speech", SAVED_BOOL, OF(speech)},
     {"keys", SAVED_INT, OF(keys), .max = MANY},

@@ -6,6 +6,8 @@
 #include "voice/sip_leg.h"
 #include "voice/sip_story.h"
 
+#define KNOWN_PLACES 2 /* of the forwarded calls of a building */
+
 struct sip_forward {
     struct sip_call *call; /* NULL: ended */
     const struct sip_forward_events *events;
@@ -254,22 +256,54 @@ static void forward_on_tick(void *arg, int64_t now_ms)
     mem_deref(f);
 }
 
-/* Whether the building may ring its residents once more: one building must not take all the calls of a trunk. */
-static bool may_forward(const struct sip_call *c)
+/* ---- the places of a building: it must not take all the calls of a trunk ---- */
+
+static bool has_place(const struct sip_call *c, const struct sip_call *of)
 {
-    const struct sip_agent *a = c->agent;
-    int64_t count = 0;
-    for (const struct le *le = a->calls.head; le; le = le->next) {
-        const struct sip_call *other = le->data;
-        count += other->forward && other->forward->call && other->forward->hunt.state != HUNT_OVER &&
-                 strcmp(other->machine.building_id.text, c->machine.building_id.text) == 0;
+    return c->forward && c->forward->call && c->forward->hunt.state != HUNT_OVER &&
+           strcmp(c->machine.building_id.text, of->machine.building_id.text) == 0;
+}
+
+/* Ends the forwarding of a stranger's call, as if the line had been busy, or the resident had hung up. */
+static void displace(struct sip_call *c)
+{
+    const struct sip_forward_events *events = c->forward->events;
+    struct call_event end = {.kind = CALL_FORWARD_FAILED, .failure = CALL_BUSY};
+    if (c->machine.state == CALL_BRIDGED)
+        end.kind = CALL_FORWARD_ENDED;
+    log_info("sip call displaced building=%s", c->machine.building_id.text);
+    sip_forward_end(c->forward);
+    story_ended_by(&c->story, CALL_ENDED_LIMIT);
+    events->step(c, &end);
+}
+
+/* Whether the building may ring its residents once more. Strangers leave KNOWN_PLACES to callers who have opened the
+ * door before, and the oldest stranger makes room for one of these. */
+static bool find_place(const struct sip_call *c)
+{
+    const int64_t places = c->agent->config->voice_forwards_per_building;
+    int64_t count = 0, strangers = 0;
+    struct sip_call *oldest = NULL;
+    for (const struct le *le = c->agent->calls.head; le; le = le->next) {
+        struct sip_call *other = le->data;
+        if (!has_place(other, c))
+            continue;
+        count++;
+        strangers += !other->machine.known;
+        oldest = oldest || other->machine.known ? oldest : other;
     }
-    return count < a->config->voice_forwards_per_building;
+    if (!c->machine.known)
+        return count < places && strangers < (places > KNOWN_PLACES ? places - KNOWN_PLACES : 1);
+    if (count >= places && oldest) {
+        displace(oldest);
+        count--;
+    }
+    return count < places;
 }
 
 void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const struct sip_forward_events *events)
 {
-    if (!may_forward(c)) {
+    if (!find_place(c)) {
         log_info("sip call not forwarded building=%s limit=%lld", c->machine.building_id.text,
                  (long long)c->agent->config->voice_forwards_per_building);
         events->step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED, .failure = CALL_BUSY});

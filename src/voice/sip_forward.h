@@ -12,8 +12,8 @@ struct sip_forward_events {
 };
 
 /* Begins to ring the phones, or reports that they are busy if voice.forwards_per_building calls of the building do so
- * already. Sets c->forward; the caller derefs it, but not from within an event of media. `events`
- * must outlive it. */
+ * already. Of these places, two are kept for callers who have opened the door before, for whom the oldest stranger's
+ * call ends. Sets c->forward; the caller derefs it, but not from within an event of media. `events` must outlive it. */
 void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const struct sip_forward_events *events);
 /* Ends the legs at once. NULL is fine. */
 void sip_forward_end(struct sip_forward *f);

@@ -49,6 +49,7 @@ static struct {
     struct release release;                   /* of every building */
     const char *phones[1 + RING_NUMBERS_MAX]; /* of FAKE_RING and FAKE_TRY, whose release tone is 5 */
     struct ring ring;                         /* how they ring; its numbers are ignored */
+    bool known;                               /* callers have opened the door before */
     bool browsers;                            /* are told of visitors to these */
     const char *welcome;                      /* a greeting; NULL: "welcome" */
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
@@ -141,6 +142,7 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
     if (kind == 8)
         memcpy(ret->recordings[GREETING_WELCOME].text, FAKE_RECORDING, sizeof FAKE_RECORDING);
     pthread_mutex_lock(&fake.lock);
+    ret->known_caller = fake.known;
     fake.arrived++;
     (void)snprintf(fake.from, sizeof fake.from, "%.*s", STR_ARG(from));
     pthread_mutex_unlock(&fake.lock);

@@ -344,6 +344,80 @@ static void test_a_visitor_beyond_the_limit_of_the_building_hears_that_the_line_
     run_on_agent(allow_many_forwards, NULL);
 }
 
+static void set_known(bool known)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.known = known;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void allow_three_forwards(void *arg)
+{
+    (void)arg;
+    agent_config.voice_forwards_per_building = 3;
+}
+
+static void test_strangers_leave_two_places_to_known_callers(void **state)
+{
+    struct raw_phone *p = *state;
+    struct raw other;
+    run_on_agent(allow_three_forwards, NULL);
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, p, FIRST));
+    phone_rings(p);
+    raw_open(&other, sip_address(agent));
+    raw_invite(&other, FAKE_RING);
+    assert_int_equal(raw_final(&other), 200); /* to be told that the line is busy */
+    raw_request(&other, "ACK", FAKE_RING, 1, "", "");
+    assert_true(raw_requested(&other, "BYE"));
+    raw_reply(&other, "200 OK", "", "");
+    raw_close(&other);
+    set_known(true);
+    raw_open(&other, sip_address(agent));
+    raw_invite(&other, FAKE_RING);
+    assert_true(trunk_receive(&trunk, "INVITE", RAW_PATIENCE_MS));
+    set_known(false);
+    raw_request(&other, "CANCEL", FAKE_RING, 1, "", "");
+    raw_close(&other);
+    visitor_cancels();
+    wait_for_calls(0);
+    run_on_agent(allow_many_forwards, NULL);
+}
+
+static void test_a_known_caller_displaces_the_oldest_stranger(void **state)
+{
+    struct raw_phone *p = *state;
+    struct raw stranger;
+    run_on_agent(allow_one_forward, NULL);
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, p, FIRST));
+    phone_answers(&trunk, p);
+    (void)visitor_answered();
+    stranger = r;
+    raw_open(&r, sip_address(agent));
+    set_known(true);
+    visit(FAKE_RING);
+    assert_true(raw_requested(&stranger, "BYE"));
+    raw_reply(&stranger, "200 OK", "", "");
+    phone_hung_up_on();
+    assert_true(phone_called(&trunk, p, FIRST));
+    phone_answers(&trunk, p);
+    (void)visitor_answered();
+    struct raw third; /* a known caller displaces no other known caller */
+    raw_open(&third, sip_address(agent));
+    raw_invite(&third, FAKE_RING);
+    assert_int_equal(raw_final(&third), 200);
+    raw_request(&third, "ACK", FAKE_RING, 1, "", "");
+    assert_true(raw_requested(&third, "BYE"));
+    raw_reply(&third, "200 OK", "", "");
+    set_known(false);
+    hang_up_and_end(p);
+    wait_for_calls(0);
+    raw_close(&third);
+    raw_close(&stranger);
+    run_on_agent(allow_many_forwards, NULL);
+}
+
 /* ---- SRTP in our offer to a visitor ---- */
 
 #define KEY "inline:WVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz"
@@ -517,6 +591,8 @@ int main(void)
         T(update_for_another_call_is_refused),
         T(a_redirection_is_not_followed),
         T(a_visitor_beyond_the_limit_of_the_building_hears_that_the_line_is_busy),
+        T(strangers_leave_two_places_to_known_callers),
+        T(a_known_caller_displaces_the_oldest_stranger),
         T(our_offer_has_the_srtp_that_the_trunk_requires),
         T(our_offer_of_optional_srtp_fits_both_answers),
         T(our_offer_has_no_srtp_where_it_is_off),
