@@ -1,5 +1,6 @@
 /* Members of buildings (decisions section 3). */
 #include "admin/routes.h"
+#include "domain/grant_made.h"
 #include "domain/member.h"
 
 #define PHONE_PATTERN "^\\+[1-9][0-9]{6,14}$"
@@ -16,8 +17,11 @@ struct members_query {
 struct members_reply {
     struct val data;
 };
+struct remove_query {
+    struct val end_grants;
+};
 struct removed_reply {
-    struct val id, deleted;
+    struct val id, deleted, grants_left, grants_ended;
 };
 
 static const struct field body_fields[] = {
@@ -52,7 +56,13 @@ static const struct shape members_shape = SHAPE(struct members_reply, "AdminMemb
 static const struct field removed_fields[] = {
     FIELD(struct removed_reply, id, T_ID, .flags = F_REQUIRED),
     FIELD(struct removed_reply, deleted, T_BOOL, .flags = F_REQUIRED | F_CONST),
+    FIELD(struct removed_reply, grants_left, T_INT, .flags = F_REQUIRED, .doc = "grants of the member that still open"),
+    FIELD(struct removed_reply, grants_ended, T_INT, .flags = F_REQUIRED),
 };
+static const struct field remove_fields[] = {
+    FIELD(struct remove_query, end_grants, T_BOOL, .error = ERR_BAD_REQUEST),
+};
+static const struct shape remove_shape = SHAPE(struct remove_query, "AdminMemberRemove", remove_fields);
 static const struct shape removed_shape = SHAPE(struct removed_reply, "AdminMemberRemoved", removed_fields);
 
 static enum err add_member(struct request *q, struct reply *p)
@@ -110,11 +120,19 @@ static enum err list_members(struct request *q, struct reply *p)
 static enum err remove_member(struct request *q, struct reply *p)
 {
     q->subject = arena_printf(q->tx.arena, "member=%s", q->path_id.text);
-    enum err e = member_remove(&q->tx, &q->path_id);
+    const struct remove_query *query = q->query;
+    struct member member = {0};
+    struct grants_left grants = {0};
+    enum err e = member_get(&q->tx, &q->path_id, &member);
+    if (!e)
+        e = member_remove(&q->tx, &q->path_id);
+    const struct grant_maker maker = {.account_id = member.account_id, .member_id = member.id};
+    if (!e)
+        e = grant_made_leave(&q->tx, &maker, v_set(query->end_grants) && query->end_grants.b, &grants);
     if (e)
         return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "member not found") : e;
     struct removed_reply *reply = arena_new(q->tx.arena, struct removed_reply);
-    *reply = (struct removed_reply){admin_id_val(&q->path_id), v_bool(true)};
+    *reply = (struct removed_reply){admin_id_val(&q->path_id), v_bool(true), v_int(grants.left), v_int(grants.ended)};
     return reply_ok(p, 200, &removed_shape, reply);
 }
 
@@ -148,6 +166,7 @@ static const struct route rows[] = {
      .method = HTTP_DELETE,
      .path = "/admin/members/{id}",
      .credential = CRED_CONTROL,
+     .query = &remove_shape,
      .run = RUN_WRITE,
      .handler = remove_member,
      .status = 200,

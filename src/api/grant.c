@@ -7,8 +7,11 @@
 
 struct grant_place grant_place_of(const struct request *q)
 {
-    return (struct grant_place){
-        .building = &q->building_id, .number = q->building_number, .linked = q->building_linked};
+    return (struct grant_place){.building = &q->building_id,
+                                .number = q->building_number,
+                                .linked = q->building_linked,
+                                .key = &q->who.key_id,
+                                .member = &q->who.member_id};
 }
 
 /* Replies with the grant, and its version as ETag (contract: the quoted decimal version). */

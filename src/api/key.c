@@ -4,6 +4,7 @@
 #include "api/earlier_keys.h"
 #include "api/key.h"
 #include "api/scopes.h"
+#include "domain/grant_made.h"
 #include "domain/key.h"
 
 #define DAY_S 86400
@@ -50,8 +51,11 @@ static const struct field key_list_fields[] = {
 };
 static const struct shape key_list_shape = SHAPE(struct key_list, "KeyList", key_list_fields);
 
+struct revoke_query {
+    struct val end_grants;
+};
 struct revoked {
-    struct val id, revoked, revoked_count;
+    struct val id, revoked, revoked_count, grants_left, grants_ended;
 };
 static const struct field revoked_fields[] = {
     FIELD(struct revoked, revoked, T_BOOL, .flags = F_REQUIRED | F_CONST),
@@ -60,7 +64,15 @@ static const struct shape revoked_shape = SHAPE(struct revoked, "Revoked", revok
 static const struct field key_revoked_fields[] = {
     FIELD(struct revoked, id, T_ID, .flags = F_REQUIRED),
     FIELD(struct revoked, revoked, T_BOOL, .flags = F_REQUIRED | F_CONST),
+    FIELD(struct revoked, grants_left, T_INT, .flags = F_REQUIRED,
+          .doc = "grants that the key created and that still open, or will; counted up to 1001"),
+    FIELD(struct revoked, grants_ended, T_INT, .flags = F_REQUIRED, .doc = "grants that were revoked with it"),
 };
+static const struct field revoke_fields[] = {
+    FIELD(struct revoke_query, end_grants, T_BOOL, .error = ERR_INVALID_FILTER,
+          .doc = "true: also revoke the grants that the key created, up to 1000"),
+};
+static const struct shape revoke_shape = SHAPE(struct revoke_query, "RevokeKeyQuery", revoke_fields);
 static const struct shape key_revoked_shape = SHAPE(struct revoked, "KeyRevoked", key_revoked_fields);
 static const struct field keys_revoked_fields[] = {
     FIELD(struct revoked, revoked, T_BOOL, .flags = F_REQUIRED | F_CONST),
@@ -137,10 +149,17 @@ static enum err delete_own_key(struct request *q, struct reply *p)
 
 static enum err delete_key(struct request *q, struct reply *p)
 {
+    const struct revoke_query *query = q->query;
+    const struct grant_maker maker = {.account_id = q->who.account_id, .key_id = q->path_id};
+    struct grants_left grants;
     enum err e = key_revoke(&q->tx, &q->who.account_id, &q->path_id);
+    if (!e)
+        e = grant_made_leave(&q->tx, &maker, v_set(query->end_grants) && query->end_grants.b, &grants);
     if (e)
         return e;
     struct revoked *r = arena_new(q->tx.arena, struct revoked);
+    r->grants_left = v_int(grants.left);
+    r->grants_ended = v_int(grants.ended);
     r->id = v_str(id_str(&q->path_id));
     r->revoked = v_bool(true);
     return reply_ok(p, 200, &key_revoked_shape, r);
@@ -214,13 +233,15 @@ static const struct route rows[] = {
      .store_error = ERR_LIST_FAILED},
     {.operation_id = "revokeKey",
      .summary = "Revoke a key",
-     .description = "Any key of the account, including the calling one, which is then signed out.",
+     .description = "Any key of the account, including the calling one, which is then signed out. Grants that the "
+                    "key created go on opening the door unless `end_grants` is true.",
      .tag = "Sign-in and keys",
      .method = HTTP_DELETE,
      .path = "/v1/auth/keys/{id}",
      .credential = CRED_WEB_SESSION,
      .scopes = SCOPE(KEYS_WRITE),
      .limit = LIMIT_AUTH,
+     .query = &revoke_shape,
      .run = RUN_WRITE,
      .handler = delete_key,
      .status = 200,

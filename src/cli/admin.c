@@ -23,11 +23,11 @@ struct admin_options {
     const char *building, *member, *scopes, *name, *email, *phone, *country, *status, *outcome, *session, *which;
     const char *number, *account, *after, *at, *digits, *from, *revision;
     int64_t days;
-    bool json, yes;
+    bool json, yes, end_grants;
     const char *output;
 };
 
-enum field_kind { FIELD_TEXT, FIELD_WORDS, FIELD_INTEGER };
+enum field_kind { FIELD_TEXT, FIELD_WORDS, FIELD_INTEGER, FIELD_SWITCH };
 
 /* The names of options in a request. Options that are not given are omitted. */
 static const struct {
@@ -54,6 +54,7 @@ static const struct {
     {"from", FIELD_TEXT, offsetof(struct admin_options, from)},
     {"which", FIELD_TEXT, offsetof(struct admin_options, which)},
     {"revision", FIELD_TEXT, offsetof(struct admin_options, revision)},
+    {"end_grants", FIELD_SWITCH, offsetof(struct admin_options, end_grants)},
 };
 
 #define TEXT(member, option, placeholder, what)   OPTION_TEXT(struct admin_options, member, option, placeholder, what)
@@ -101,6 +102,10 @@ static const struct option_row member_add_rows[] = {
     COMMON,
 };
 static const struct option_row member_list_rows[] = {BUILDING("list the members of this building only"), COMMON};
+static const struct option_row member_remove_rows[] = {
+    OPTION_SWITCH(struct admin_options, end_grants, "end-grants", "also end the grants that the member made"),
+    COMMON,
+};
 static const struct option_row delivery_list_rows[] = {
     TEXT(email, "account", "EMAIL", "list the deliveries of this account, newest events first"),
     TEXT(status, "status", "STATUS", "pending, delivered, failed or canceled [failed; with --account any]"),
@@ -190,7 +195,7 @@ static const struct verb verbs[] = {
      TAKES("NUMBER", "number")},
     {VERB("member add", "POST", "/admin/members", member_add_rows, "Add a member to a building")},
     {VERB("member list", "GET", "/admin/members", member_list_rows, "List members")},
-    {VERB("member remove", "DELETE", "/admin/members/", common_rows, "Remove a member and revoke its keys"),
+    {VERB("member remove", "DELETE", "/admin/members/", member_remove_rows, "Remove a member and revoke its keys"),
      TAKES("ID", NULL)},
     {VERB("box add", "POST", "/admin/boxes", box_add_rows, "Make a call box that signs in; prints its password once"),
      TAKES("NAME", "name")},
@@ -272,6 +277,8 @@ static json_t *field_value(enum field_kind kind, const void *member)
         memcpy(&number, member, sizeof number);
         return number ? json_integer(number) : NULL;
     }
+    if (kind == FIELD_SWITCH) /* of a query alone */
+        return *(const bool *)member ? json_string("true") : NULL;
     memcpy(&text, member, sizeof text);
     if (!text)
         return NULL;

@@ -70,6 +70,10 @@ static enum err grant_try_create(struct tx *tx, const struct grant_place *place,
         return e;
     ret->id = id_new(tx->now_us);
     ret->request_id = request_id;
+    if (place->key)
+        ret->created_by = *place->key;
+    if (place->member)
+        ret->member_id = *place->member;
     if (ret->type == GRANT_PASSCODE)
         e = ret->code[0] ? grant_code_check(tx, place->building, ret) : grant_code_generate(tx, place->building, ret);
     if (e)

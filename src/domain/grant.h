@@ -38,6 +38,8 @@ struct grant {
     int64_t ends_us;               /* or GRANT_NO_END */
     char code[GRANT_CODE_MAX + 1]; /* of a passcode; else "" */
     struct str label;
+    struct id created_by;     /* the key; empty: not known */
+    struct id member_id;      /* of a new one: whose key that is; empty: the owner's */
     struct str request_id;    /* the Idempotency-Key of its creation; STR_NONE: no key */
     struct schedule schedule; /* of a routine */
 };
@@ -80,6 +82,7 @@ struct grant_place {
     const struct id *building;
     bool linked;
     int64_t number; /* the building's number in table grant_building; 0: not known, which costs one more seek */
+    const struct id *key, *member; /* of a creation: its key, and whose that is; may be NULL */
 };
 
 /* A linked building accepts writes only while the subscription is active (contract, Grant rules 2). Fails with

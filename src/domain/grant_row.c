@@ -35,6 +35,7 @@ struct grant grant_row(const struct cursor *c, struct arena *a)
         .ends_us = col_int(c, COL_GRANT_ENDS_AT),
         .label = col_copy(c, COL_GRANT_LABEL, a),
         .request_id = col_copy(c, COL_GRANT_REQUEST_ID, a),
+        .created_by = col_id_bytes(c, COL_GRANT_CREATED_BY),
     };
     g.max_uses = max_uses_of(c, g.remaining_uses);
     if (g.type == GRANT_PASSCODE) {
@@ -61,10 +62,19 @@ static struct val of_routine(const struct grant *g, int64_t i)
     return g->type == GRANT_ROUTINE ? v_int(i) : v_null();
 }
 
+static struct val id_or_null(const struct id *id, struct id_bytes *bytes)
+{
+    if (!id_given(id))
+        return v_null();
+    *bytes = id_to_bytes(id);
+    return v_id_bytes(bytes);
+}
+
 static enum err grant_row_try_insert(struct tx *tx, const struct id *building, const struct grant *g,
                                      const unsigned char request_hash[static SHA256_LEN], bool *ret_inserted)
 {
     int64_t changed;
+    struct id_bytes key, member;
     const struct id_bytes id = id_to_bytes(&g->id);
     enum err e = db_exec(
         tx->db, SQL_GRANT_INSERT,
@@ -72,7 +82,8 @@ static enum err grant_row_try_insert(struct tx *tx, const struct id *building, c
                 v_int(g->created_us), v_int(g->starts_us), v_int(g->ends_us), uses_or_null(g->remaining_uses),
                 code_of(g), v_int(g->voice), of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
                 of_routine(g, g->schedule.end_minute), v_str(g->schedule.timezone), v_str(g->request_id),
-                v_int(crypto_hash64(g->request_id)), v_blob(request_hash, GRANT_REQUEST_HASH_LEN)),
+                v_int(crypto_hash64(g->request_id)), v_blob(request_hash, GRANT_REQUEST_HASH_LEN),
+                id_or_null(&g->created_by, &key), id_or_null(&g->member_id, &member)),
         &changed);
     if (!e)
         *ret_inserted = changed == 1;

@@ -45,10 +45,10 @@ const struct personal_table personal_tables[] = {
     ROWS(browser, ACCOUNT, BROWSER, 1, "id:s program:s system:s remembered:b created_at:t"),
     ROWS(push, ACCOUNT, PUSH, 2, "building_id:s browser_id:s notices:n language:s created_at:t"),
     ROWS(notice_mail, BUILDING, NOTICE_MAIL, 0, "building_id:s notices:n language:s"),
-    ROWS(
-        access_grant, BUILDING, GRANT, 2,
-        "revoked:n id:x type:s label:s enabled:b version:n created_at:t updated_at:t starts_at:t ends_at:t "
-        "remaining_uses:n max_uses:n access_code:s voice:b days:n start_minute:n end_minute:n timezone:s request_id:s"),
+    ROWS(access_grant, BUILDING, GRANT, 2,
+         "revoked:n id:x type:s label:s enabled:b version:n created_at:t updated_at:t starts_at:t ends_at:t "
+         "remaining_uses:n max_uses:n access_code:s voice:b days:n start_minute:n end_minute:n timezone:s request_id:s "
+         "created_by:x member_id:x"),
     ROWS(guest_link, BUILDING, GUEST_LINK, 1, "grant_id:x building_id:s timezone:s created_at:t"),
     ROWS(activity, BUILDING, ACTIVITY, 2,
          "created_at:t id:s building_id:s type:s unlock_type:s unlock_id:s name:s succeeded:b"),

@@ -2,7 +2,7 @@
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { advance, agent, DAY, eventually, ID, now, signIn, TIMESTAMP, UNKNOWN_ID, useWorld } from './lib/world.js';
+import { advance, agent, DAY, eventually, grant, ID, now, resident, signIn, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 const DEFAULT_SCOPES = ['account:read', 'access:read', 'access:write', 'logs:read'];
 const ISSUABLE = [...DEFAULT_SCOPES, 'setup:write', 'billing:write', 'buildings:write'];
@@ -115,7 +115,7 @@ describe('keys', () => {
             const robot = await agent(session, ['account:read']);
             await Promise.all(Array.from({ length: 12 }, async () => ok(await robot.client.get('/v1/account'))));
             const gone = ok(await session.client.delete(`/v1/auth/keys/${robot.id.toUpperCase()}`));
-            assert.deepEqual(gone, { id: robot.id, revoked: true });
+            assert.deepEqual(gone, { id: robot.id, revoked: true, grants_left: 0, grants_ended: 0 });
             const answers = await Promise.all(Array.from({ length: 12 }, () => robot.client.get('/v1/account')));
             for (const answer of answers) refused(answer, 401, 'INVALID_KEY');
             assert.ok(!(await list()).some((key) => key.id === robot.id));
@@ -235,6 +235,35 @@ describe('keys', () => {
             for (const name of ['api_key', 'key', 'access_token', 'apiKey', 'Authorization']) {
                 refused(await client.get(`/v1/account?${name}=${session.key}`), 401, 'AUTH_REQUIRED');
             }
+        });
+    });
+
+    describe('what a revoked key leaves', () => {
+        const make = (who, label, body = {}) => grant(who, { type: 'passcode', label, ...body });
+        it('is named by its key, counted, and goes on until somebody ends it', async () => {
+            const person = await resident(client, { tone: '9' });
+            const maker = await agent(person);
+            const made = await make(maker, 'Cleaner', { access_code: '6666' });
+            assert.equal(made.created_by, maker.id);
+            assert.equal(ok(await person.client.get(`/v1/unlock/${made.id}`)).created_by, maker.id);
+            await make(maker, 'Off', { enabled: false });
+            await make(maker, 'Over', { expires_in_minutes: 1 });
+            await make(person, 'Mine');
+            await advance(client, 120);
+            assert.deepEqual(ok(await person.client.delete(`/v1/auth/keys/${maker.id}`)), { id: maker.id, revoked: true, grants_left: 1, grants_ended: 0 });
+            assert.equal((await visit(client, { to: person.number, digits: '6666' })).outcome, 'released');
+        });
+
+        it('ends in the same step if that is asked for, and nothing else does', async () => {
+            const person = await resident(client, { tone: '9' });
+            const [one, two] = [await agent(person), await agent(person)];
+            const mine = await make(person, 'Mine');
+            const other = await make(two, 'Other');
+            for (const access_code of ['1111', '2222']) await make(one, access_code, { access_code });
+            assert.deepEqual(ok(await person.client.delete(`/v1/auth/keys/${one.id}?end_grants=true`)), { id: one.id, revoked: true, grants_left: 0, grants_ended: 2 });
+            assert.deepEqual(ok(await person.client.get('/v1/unlock')).data.map(({ id }) => id).sort(), [mine.id, other.id].sort());
+            assert.equal((await visit(client, { to: person.number, digits: '1111' })).outcome, 'forwarded');
+            refused(await person.client.delete(`/v1/auth/keys/${two.id}?end_grants=perhaps`), 400, 'INVALID_FILTER');
         });
     });
 });

@@ -159,7 +159,11 @@ describe('linked buildings', () => {
         it('lose their keys with their membership', async () => {
             const [{ id }] = admin('member', 'list', '--building', owner.building.id).data;
             ok(await member.get('/v1/unlock'));
-            admin('member', 'remove', id);
+            const grants = async () => ok(await owner.client.get('/v1/unlock', { headers: { 'X-Service-Building-Id': owner.building.id } })).data.length;
+            const before = await grants();
+            const { grants_left, grants_ended } = admin('member', 'remove', id, '--end-grants');
+            assert.deepEqual([grants_left, grants_ended], [0, 1]);
+            assert.equal(await grants(), before - 1);
             assert.equal((await member.get('/v1/unlock')).status, 401);
             ok(await client.post('/v1/auth/otp', { email }));
         });

@@ -62,17 +62,30 @@ function ask() {
     h('p', { class: 'small quiet' }, t('reach')))]);
 }
 
+/** Whether to revoke a key, and with it what it made: 'revoke', 'end' or undefined. @param {Key} key */
+const askRevoke = (key) => dialog(t('revoke_title', { name: key.name }), (close) => [
+    h('p', null, t('revoke_text')),
+    h('div', { class: 'actions' },
+        h('button', { class: 'danger', type: 'button', onclick: () => close('revoke') }, t('revoke')),
+        h('button', { class: 'danger', type: 'button', onclick: () => close('end') }, t('revoke_end')),
+        h('button', { class: 'plain', type: 'button', onclick: () => close() }, t('page.cancel'))),
+]);
+
 /** @param {Key} key */
 async function revoke(key) {
-    if (!await confirm(t('revoke_title', { name: key.name }), t('revoke_text'), t('revoke'))) return;
+    const answer = await askRevoke(key);
+    if (!answer) return;
+    let text = t('revoked', { name: key.name });
     try {
-        await call('DELETE', `/v1/auth/keys/${key.id}`);
+        const done = await call('DELETE', `/v1/auth/keys/${key.id}${answer === 'end' ? '?end_grants=true' : ''}`);
+        if (done.grants_ended) text = t('revoked_ended', { name: key.name, count: done.grants_ended });
+        if (done.grants_left) text = t('revoked_left', { name: key.name, count: done.grants_left });
     } catch (error) {
         if (!(error instanceof CallError) || error.status !== 404) return tellError(error);
     }
     keys = keys.filter((one) => one.id !== key.id);
     if (fresh?.id === key.id) fresh = undefined;
-    toast(t('revoked', { name: key.name }));
+    toast(text);
     draw();
     document.getElementById('keys')?.focus();
 }

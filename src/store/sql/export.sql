@@ -48,7 +48,7 @@ SELECT building_id, notices, language FROM notice_mail WHERE building_id = $1 LI
 
 -- name: export_grant
 SELECT revoked, id, CASE type WHEN 0 THEN 'timer' WHEN 1 THEN 'passcode' ELSE 'routine' END AS type, label, enabled, version,
-    created_at, updated_at, starts_at, ends_at, remaining_uses, max_uses, access_code, voice, {schedule}, request_id
+    created_at, updated_at, starts_at, ends_at, remaining_uses, max_uses, access_code, voice, {schedule}, request_id, created_by, member_id
 FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND (revoked, id) > ($3, $4)
 ORDER BY revoked, id LIMIT $2
 

@@ -5,8 +5,9 @@
 -- name: grant_insert
 -- Inserts no row if the building has no number yet, or already has the request.
 INSERT INTO access_grant (building, id, type, label, enabled, created_at, starts_at, ends_at, remaining_uses,
-    max_uses, access_code, voice, days, start_minute, end_minute, timezone, request_id, request_key, request_hash)
-SELECT number, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18
+    max_uses, access_code, voice, days, start_minute, end_minute, timezone, request_id, request_key, request_hash,
+    created_by, member_id)
+SELECT number, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20
 FROM grant_building WHERE id = $1
 ON CONFLICT DO NOTHING
 
@@ -25,7 +26,7 @@ days, start_minute, end_minute, timezone
 
 -- columns: grant
 id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
-    max_uses, access_code, voice, {schedule}, request_id
+    max_uses, access_code, voice, {schedule}, request_id, created_by
 
 -- name: grant_get (sqlite)
 -- $1 is the building's number. IN would make SQLite fill a temporary set for each call.
@@ -60,6 +61,14 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked =
 RETURNING enabled, type, label
 
 -- A code belongs to a passcode that can open at $4, or will without a change.
+
+-- name: grant_made_by
+-- Grants of account $1 that key $2 or member $3 made and that can open at $4, or will without a change; at most $5.
+SELECT n.id AS building_id, g.id FROM building b JOIN grant_building n ON n.id = b.id
+    JOIN access_grant g {by access_grant_usable} ON g.building = n.number
+WHERE b.account_id = $1 AND g.enabled = 1 AND g.revoked = 0 AND (g.remaining_uses IS NULL OR g.remaining_uses > 0) AND g.ends_at > $4
+    AND (g.created_by = $2 OR g.member_id = $3)
+LIMIT $5
 
 -- name: grant_code_taken
 SELECT 1 FROM access_grant {by access_grant_code}

@@ -269,7 +269,7 @@ static inline enum err update_grant_run(struct tx *tx, void *arg)
 /* Updates *g. */
 static inline enum err update_grant(struct building_fixture *fx, struct grant *g, struct grant_input in)
 {
-    struct update_grant c = {{&fx->building, false, 0}, g->id, g->version, &in, {.version = 0}};
+    struct update_grant c = {{.building = &fx->building}, g->id, g->version, &in, {.version = 0}};
     enum err e = fixture_run(fx, STORE_WRITE, update_grant_run, &c);
     if (!e)
         *g = c.grant;

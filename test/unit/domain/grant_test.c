@@ -54,7 +54,7 @@ static void test_a_grant_belongs_only_to_its_building(void **state)
     struct revoke_grant r = {&fx->account, &other, &g.id};
     assert_int_equal(fixture_run(fx, STORE_READ, get_grant_run, &c), ERR_NOT_FOUND);
     assert_int_equal(fixture_run(fx, STORE_WRITE, revoke_grant_run, &r), ERR_NOT_FOUND);
-    struct update_grant u = {{&other, false, 0}, g.id, 0, &(struct grant_input){.label = text("x")}, {.version = 0}};
+    struct update_grant u = {{.building = &other}, g.id, 0, &(struct grant_input){.label = text("x")}, {.version = 0}};
     assert_int_equal(fixture_run(fx, STORE_WRITE, update_grant_run, &u), ERR_NOT_FOUND);
     assert_false(get_grant(fx, &g.id).revoked);
 }
@@ -373,7 +373,7 @@ static void test_a_linked_building_accepts_writes_only_while_subscribed(void **s
             .place = {&fx->building, true, 0}, .in = &five_minutes, .key = STR("a-key-0123456789")};
         assert_int_equal(fixture_run(fx, STORE_WRITE, create_grant_run, &c), wanted);
         const struct grant_input off = {.enabled = v_bool(false)};
-        struct update_grant u = {{&fx->building, true, 0}, g.id, 0, &off, {.version = 0}};
+        struct update_grant u = {{.building = &fx->building, .linked = true}, g.id, 0, &off, {.version = 0}};
         assert_int_equal(fixture_run(fx, STORE_WRITE, update_grant_run, &u), wanted);
     }
     /* A replay and a revocation need no subscription. */

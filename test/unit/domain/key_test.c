@@ -177,7 +177,7 @@ static enum err own(struct tx *tx, const struct principal *who, struct key_issue
         tx, &(struct key_options){.kind = KEY_OWNER, .account_id = who->account_id, .name = STR("Owner key")}, ret);
 }
 
-static void test_an_owners_key_has_no_end_and_every_scope_but_keys_write(struct tx *tx)
+static void test_an_owners_key_has_no_end_and_every_scope_that_its_revision_gives(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
     struct key_issued key;
@@ -186,7 +186,7 @@ static void test_an_owners_key_has_no_end_and_every_scope_but_keys_write(struct 
     assert_memory_equal(key.text, "svc_owner_", 10);
     tx->now_us += 1000LL * 365 * 86400 * US_PER_S / 10;
     assert_none(authenticate(tx, &key, &who));
-    assert_int_equal(who.scopes, ((1u << SCOPE_COUNT) - 1) & ~SCOPE(KEYS_WRITE));
+    assert_int_equal(who.scopes, ((1u << SCOPE_COUNT) - 1) & ~(SCOPE(KEYS_WRITE) | SCOPE(CALLS_LISTEN)));
     assert_int_equal(who.expires_at_us, INT64_MAX);
     assert_false(who.web_session);
     assert_false(id_given(&who.building_id));
@@ -356,7 +356,7 @@ static void test_the_purge_deletes_keys_by_their_expiry(struct tx *tx)
                 x(test_a_removed_members_key_is_revoked) x(test_scopes_default_to_four)                                \
                     x(test_scopes_that_cannot_be_issued_are_refused) x(test_the_earlier_revision_has_one_more_scope)   \
                         x(test_a_session_has_the_scopes_of_its_accounts_revision)                                      \
-                            x(test_an_owners_key_has_no_end_and_every_scope_but_keys_write)                            \
+                            x(test_an_owners_key_has_no_end_and_every_scope_that_its_revision_gives)                            \
                                 x(test_owners_keys_are_five_and_apart_from_agents)                                     \
                                     x(test_owners_keys_are_valid_under_the_earlier_revision_alone)                     \
                                         x(test_a_revoked_owners_key_is_purged) x(test_twenty_agent_keys_may_be_active) \
