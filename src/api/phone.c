@@ -180,6 +180,8 @@ static enum err post_verification(struct request *q, struct reply *p)
     struct sending s = {.account = &q->who.account_id, .number = body->phone_number.s};
     enum err e = run_sending(q, &s);
     crypto_wipe(s.code.text, sizeof s.code.text);
+    if (e && !q->tx.why.p)
+        q->tx.why = q->work.why;
     if (e)
         return e;
     struct code_sent *r = arena_new(q->tx.arena, struct code_sent);

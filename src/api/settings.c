@@ -2,6 +2,7 @@
 
 #include "api/routes.h"
 #include "api/service.h"
+#include "domain/destination.h"
 #include "domain/settings.h"
 
 /* ---- bodies ---- */
@@ -282,6 +283,8 @@ static enum err read_numbers(struct tx *tx, const char *name, struct val list, s
             if (str_eq(numbers[i].s, numbers[j].s))
                 return tx_fail(tx, ERR_INVALID_SETTINGS, arena_printf(tx->arena, "%s must be unique", name).p);
         }
+        if (!destination_allowed(tx->config, numbers[i].s))
+            return tx_fail(tx, ERR_INVALID_PHONE_NUMBER, "ring.numbers: " DESTINATION_REFUSED);
         all = arena_printf(tx->arena, "%.*s%s%.*s", STR_ARG(all), i ? " " : "", STR_ARG(numbers[i].s));
     }
     *ret = all;
@@ -402,7 +405,8 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &building_settings_shape,
      .flags = ROUTE_ETAG | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED, ERR_NUMBER_NOT_FOUND, ERR_SETTINGS_VERSION_CONFLICT),
+     .errors = ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED, ERR_NUMBER_NOT_FOUND, ERR_SETTINGS_VERSION_CONFLICT,
+                            ERR_INVALID_PHONE_NUMBER),
      .store_error = ERR_UPDATE_FAILED},
 };
 const struct route_set settings_routes = ROUTE_SET(rows);

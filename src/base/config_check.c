@@ -8,6 +8,7 @@
 
 #define SENTENCE_END 120
 #define PORT_MAX     65535
+#define PREFIX_MAX   15  /* digits: those of a whole number (E.164) */
 #define HOST_MAX     253 /* of a name in the DNS */
 #define ALNUM        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -70,6 +71,13 @@ bool config_is_cidr(const char *text)
     unsigned bits;
     uint64_t length;
     return is_ip(host, &bits) && (!prefix.p || str_to_u64(prefix, bits, &length));
+}
+
+bool config_is_prefix(const char *text)
+{
+    text += *text == '!';
+    const size_t digits = *text == '+' ? strspn(text + 1, "0123456789") : 0;
+    return digits > 0 && digits <= PREFIX_MAX && !text[1 + digits];
 }
 
 static bool consists_of(const char *text, const char *characters)

@@ -14,6 +14,8 @@ bool config_is_server(const char *text);
 bool config_is_ip(const char *text);
 /* "10.0.0.0/8", "2001:db8::/32", or an address without a prefix. */
 bool config_is_cidr(const char *text);
+/* A prefix of telephone numbers, "+1" or "!+1900". */
+bool config_is_prefix(const char *text);
 /* An absolute URL with a host and one of the schemes ("http|https"), without user info, query or fragment. */
 bool config_is_url(const char *text, const char *schemes);
 /* A URL whose host is a loopback address or localhost. */

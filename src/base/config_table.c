@@ -29,6 +29,7 @@ const struct config_row config_rows[] = {
 #define INTEGER(section, key, value, a, b, doc) ROW(section, key, CONFIG_INTEGER, #value, doc, .lo = (a), .hi = (b))
 #define BOOLEAN(section, key, value, doc)       ROW(section, key, CONFIG_BOOLEAN, #value, doc)
 #define CIDRS(section, key, doc)                ROW(section, key, CONFIG_CIDRS, "", doc)
+#define PREFIXES(section, key, doc)             ROW(section, key, CONFIG_CIDRS, "", doc, .prefixes = true)
 #include "tbl/config.def"
     {.key = NULL}};
 
@@ -228,19 +229,20 @@ static bool set_boolean(const struct config_row *r, const char *text, char *base
     return true;
 }
 
-static bool set_cidrs(const struct config_row *r, const char *text, struct arena *a, char *base,
-                      char ret_rule[static CONFIG_RULE_MAX])
+static bool set_list(const struct config_row *r, const char *text, struct arena *a, char *base,
+                     char ret_rule[static CONFIG_RULE_MAX])
 {
     struct str rest = str_z(text);
     const char **list = arena_array(a, const char *, rest.n + 1);
     size_t n = 0;
     while (rest.p) {
-        struct str block = str_trim(str_cut(rest, ',', &rest));
-        if (block.n == 0)
+        struct str item = str_trim(str_cut(rest, ',', &rest));
+        if (item.n == 0)
             continue;
-        list[n] = arena_str(a, block).p;
-        if (!config_is_cidr(list[n++])) {
-            snprintf(ret_rule, CONFIG_RULE_MAX, "must be a list of CIDR blocks, like 10.0.0.0/8");
+        list[n] = arena_str(a, item).p;
+        if (!(r->prefixes ? config_is_prefix : config_is_cidr)(list[n++])) {
+            snprintf(ret_rule, CONFIG_RULE_MAX, "must be a list of %s",
+                     r->prefixes ? "prefixes, like +1 or !+1900" : "CIDR blocks, like 10.0.0.0/8");
             return false;
         }
     }
@@ -257,7 +259,7 @@ bool config_set(const struct config_row *row, const char *text, struct arena *a,
     case CONFIG_BOOLEAN:
         return set_boolean(row, text, base, ret_rule);
     case CONFIG_CIDRS:
-        return set_cidrs(row, text, a, base, ret_rule);
+        return set_list(row, text, a, base, ret_rule);
     default:
         return set_string(row, text, a, base, ret_rule);
     }

@@ -33,6 +33,7 @@ struct config_row {
     const char *dflt;  /* as text; NULL for a plan, see config_plan_defaults */
     const char *words; /* "a|b": of CONFIG_ENUM and CONFIG_WORDS; the schemes of CONFIG_URL */
     int64_t lo, hi;    /* of CONFIG_INTEGER */
+    bool prefixes;     /* of CONFIG_CIDRS: the items are prefixes of telephone numbers in place of address blocks */
     size_t offset;     /* in struct config, config_plan or config_peer */
 };
 

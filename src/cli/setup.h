@@ -32,6 +32,7 @@ enum setup_question {
     Q_PBX,
     Q_PBX_USER,
     Q_PBX_PASSWORD,
+    Q_DESTINATIONS,
     Q_STORE,
     QUESTIONS
 };

@@ -46,6 +46,11 @@ const struct setup_row setup_rows[QUESTIONS] = {
     [Q_PBX_USER] = {"pbx_user", "User at that server, if it wants a registration", "peer", "user", "", Q_PBX,
                     SETUP_OPEN},
     [Q_PBX_PASSWORD] = {"pbx_password", "Password at that server", "peer", "password", NULL, Q_PBX_USER, SETUP_HIDDEN},
+    [Q_DESTINATIONS] =
+        {"destinations",
+         "Prefixes of the telephone numbers that may be called, separated by commas, ! before those that "
+         "may not; empty: all",
+         "voice", "destinations", "", Q_PBX, SETUP_OPEN},
     [Q_STORE] = {"store_dsn", "Database: " SETUP_SQLITE ", or PostgreSQL as `host=… dbname=… user=… password=…`",
                  "store", "dsn", SETUP_SQLITE, ALWAYS, SETUP_FILED},
 };
@@ -97,6 +102,37 @@ static struct str given_answer(const struct setup *s, const struct setup_row *q)
 
 /* ---- defaults ---- */
 
+/* The numbers of each country that may be called: without those that cost more than a call within it. In +1 these are
+ * 900 and the countries beyond the United States and Canada. */
+static const char *const countries[] = {
+    ("+1, !+1900, !+1242, !+1246, !+1264, !+1268, !+1284, !+1345, !+1441, !+1473, !+1649, !+1658, !+1664, !+1721, "
+     "!+1758, !+1767, !+1784, !+1809, !+1829, !+1849, !+1868, !+1869, !+1876"),
+    "+31, !+3190",
+    "+32, !+3290",
+    "+33, !+3381, !+3382, !+3389",
+    "+34, !+3480, !+3490",
+    "+39, !+39199, !+3989",
+    "+41, !+4190",
+    "+43, !+4382, !+4390, !+4393",
+    "+44, !+4470, !+4484, !+4487, !+449",
+    "+45, !+4590",
+    "+46, !+46900, !+46939, !+46944",
+    "+47, !+4782",
+    "+48, !+4870",
+    "+49, !+49137, !+49180, !+49900",
+    "+61, !+61190",
+    "+64, !+64900",
+};
+
+/* The country of the first number, if it is known. */
+static const char *destinations_of(const char *numbers)
+{
+    for (size_t i = 0; i < sizeof countries / sizeof *countries; i++)
+        if (strncmp(numbers, countries[i], strcspn(countries[i], ",")) == 0)
+            return countries[i];
+    return "";
+}
+
 /* HTTPS follows the port of public_url where it had it. */
 static const char *https_before(struct setup *s)
 {
@@ -112,6 +148,8 @@ static const char *default_of(struct setup *s, int i)
     const struct setup_row *q = &setup_rows[i];
     if (i == Q_DATA_DIR && s->data_dir)
         return s->data_dir;
+    if (i == Q_DESTINATIONS && (s->fresh || !*s->before[i]))
+        return destinations_of(s->answers[Q_NUMBERS]);
     if (!s->fresh)
         return i == Q_HTTPS ? https_before(s) : s->before[i];
     const char *mark = q->dflt ? strchr(q->dflt, '%') : NULL;

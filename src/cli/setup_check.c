@@ -456,6 +456,12 @@ static void check_callers(struct checking *k)
     for (size_t i = 0; i < c->peer_count; i++)
         if (*c->peers[i].server)
             check_trunk(k, &c->peers[i]);
+    for (size_t i = 0; i < c->peer_count && !c->voice_destinations[0]; i++)
+        if (*c->peers[i].server) {
+            tell(k, SETUP_WARNING, "destinations",
+                 "residents can have any telephone number called: list the prefixes that may be in voice.destinations");
+            break;
+        }
     if (!c->peer_count && !c->voice_peers[0])
         tell(k, SETUP_WARNING, "callers",
              "any host that reaches the SIP port may call: list the call boxes in voice.peers");

@@ -58,6 +58,10 @@ struct access_near {
     struct str label;
 };
 
+enum access_barred { BARRED_NONE, BARRED_DESTINATION };
+/* NULL, "destination": for the record. */
+extern const char *const access_barred_names[];
+
 struct access_decision {
     enum access_verdict verdict;
     enum access_reason reason;
@@ -73,6 +77,7 @@ struct access_decision {
     struct str forward_to;                /* the forwarding phone; STR_NONE: not set */
     struct ring ring;                     /* the other phones; numbers in the arena */
     bool known_caller;                    /* listed, or has released this door before */
+    enum access_barred barred;            /* why some of these are left out */
     bool browsers;                        /* some browser gets notices of the building */
     bool voice;                           /* of COLLECT and WRONG: codes may be spoken */
     int lengths;                          /* of COLLECT, WRONG, INCOMPLETE: bit n: a usable code has n digits */

@@ -1,6 +1,7 @@
 #include "domain/access_door.h"
 
 #include "domain/activity.h"
+#include "domain/destination.h"
 #include "domain/event.h"
 #include "domain/grant_row.h"
 #include "domain/notice.h"
@@ -14,6 +15,22 @@
 static struct str greeting(struct tx *tx, const struct cursor *c, int i, enum greeting which)
 {
     return greeting_or_default(tx->config, which, col_copy(c, i, tx->arena));
+}
+
+/* Leaves out the phones that may not be called. */
+static void bar_phones(const struct config *c, struct access_decision *d)
+{
+    struct ring *r = &d->ring;
+    size_t kept = 0;
+    for (size_t i = 0; i < r->count; i++)
+        if (destination_allowed(c, r->numbers[i]))
+            r->numbers[kept++] = r->numbers[i];
+    const bool barred = d->forward_to.p && !destination_allowed(c, d->forward_to);
+    if (barred)
+        d->forward_to = STR_NONE;
+    if (barred || kept < r->count)
+        d->barred = BARRED_DESTINATION;
+    r->count = kept;
 }
 
 static enum err door_load(struct tx *tx, enum sql statement, struct str key, struct str from, struct door *ret)
@@ -49,6 +66,7 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
     door.callers = callers_read(&c, COL_DOOR_CALLERS, a);
     door.decision.known_caller =
         door.guard.released_us != 0 || (door.callers.mode == CALLERS_LISTED && callers_allow(&door.callers, caller));
+    bar_phones(tx->config, &door.decision);
     door.ready = door.decision.tones[0] && !str_eq(col_str(&c, COL_DOOR_SUBSCRIPTION_STATUS), STR("none"));
     *ret = door;
     return ERR_NONE;

@@ -26,3 +26,5 @@ const char *const access_why_names[] = {
     [NEAR_OUTSIDE_WINDOW] = "outside_window",
     NULL,
 };
+
+const char *const access_barred_names[] = {[BARRED_NONE] = NULL, [BARRED_DESTINATION] = "destination"};

@@ -1,6 +1,7 @@
 #include "domain/operation.h"
 
 #include "domain/account.h"
+#include "domain/destination.h"
 #include "domain/job.h"
 #include "domain/operation_row.h"
 #include "domain/phone.h"
@@ -47,6 +48,8 @@ static enum err draft_phone(struct tx *tx, const struct id *account, const struc
     bool verified = true;
     if (!given.p && !now->phone.p)
         return ERR_PHONE_VERIFICATION_REQUIRED;
+    if (given.p && !destination_allowed(tx->config, given))
+        return tx_fail(tx, ERR_INVALID_PHONE_NUMBER, DESTINATION_REFUSED);
     enum err e = given.p ? phone_verified_before(tx, account, given, &verified) : ERR_NONE;
     if (e || !verified)
         return e ? e : ERR_FORWARDING_PHONE_NOT_VERIFIED;

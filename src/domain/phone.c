@@ -4,6 +4,7 @@
 
 #include "base/crypto.h"
 #include "domain/account.h"
+#include "domain/destination.h"
 #include "domain/row.h"
 
 #define CODES         1000000
@@ -122,6 +123,8 @@ static enum err check_request(struct tx *tx, const struct id *account, struct st
         return e;
     if (ret->phone.p && str_eq(ret->phone, number))
         return ERR_ALREADY_VERIFIED;
+    if (!destination_allowed(tx->config, number))
+        return tx_fail(tx, ERR_INVALID_PHONE_NUMBER, DESTINATION_REFUSED);
     e = check_in_use(tx, account, number);
     if (!e)
         e = phone_check_window(tx, account, &changes_window);
@@ -215,6 +218,8 @@ enum err phone_vouch(struct tx *tx, const struct id *account, struct str number)
 {
     struct owner owner;
     enum err e = owner_get(tx, account, &owner);
+    if (!e && !destination_allowed(tx->config, number))
+        e = tx_fail(tx, ERR_INVALID_PHONE_NUMBER, DESTINATION_REFUSED);
     if (!e)
         e = check_in_use(tx, account, number);
     if (e || (owner.phone.p && str_eq(owner.phone, number)))

@@ -242,6 +242,7 @@ static void keep_decision(struct call *c, const struct access_decision *d)
     memcpy(c->tones, d->tones, sizeof c->tones);
     c->release = d->release;
     keep_ring(&c->ring, d);
+    c->barred = d->barred;
     c->ring.browsers = c->browsers && d->browsers;
     if (id_given(&d->building_id))
         c->building_id = d->building_id;

@@ -186,6 +186,7 @@ struct call {
     char tones[4];                /* the release tone; "" while not set */
     struct release release;
     struct call_ring ring;
+    enum access_barred barred;                     /* why some phones are not in it */
     char greetings[GREETING_COUNT][CALL_TEXT_MAX]; /* as enum call_prompt begins */
     struct id recordings[GREETING_COUNT];          /* played in place of them; empty: none */
 };

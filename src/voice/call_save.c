@@ -57,6 +57,7 @@ static const struct saved call_members[] = {
     {"phones", SAVED_TEXT, OF(ring.phones), .size = CALL_NUMBER_MAX, .count = CALL_PHONES_MAX,
      .stride = CALL_NUMBER_MAX},
     {"phone_count", SAVED_SIZE, OF(ring.count), .max = CALL_PHONES_MAX},
+    {"barred", SAVED_INT, OF(barred), .max = BARRED_DESTINATION},
     {"strategy", SAVED_INT, OF(ring.strategy), .max = LAST(RING_STRATEGY_COUNT)},
     {"seconds", SAVED_INT64, OF(ring.seconds), .max = MANY},
     {"accept", SAVED_BOOL, OF(ring.accept)},

@@ -66,6 +66,14 @@ static void story_place(struct story *s, const struct access_decision *d)
         s->end.building_id = d->building_id;
 }
 
+/* The call is forwarded, though not to all phones. */
+static void story_forwarded(struct story *s, int64_t at_ms, const struct call *c)
+{
+    story_word(s, at_ms, CALL_STEP_FORWARDED, reason_name(c));
+    if (c->barred)
+        story_word(s, at_ms, CALL_STEP_LEG_FAILED, access_barred_names[c->barred]);
+}
+
 static void story_decided(struct story *s, int64_t at_ms, const struct call *c, const struct access_decision *d)
 {
     story_place(s, d);
@@ -78,7 +86,7 @@ static void story_decided(struct story *s, int64_t at_ms, const struct call *c, 
     if (c->outcome == CALL_RELEASED)
         story_add(s, at_ms, CALL_STEP_RELEASED, str_z(reason_name(c)), id_str(&c->grant_id));
     else if (c->state == CALL_RECORDING)
-        story_word(s, at_ms, CALL_STEP_FORWARDED, reason_name(c));
+        story_forwarded(s, at_ms, c);
     else
         story_near(s, at_ms, c);
 }
@@ -89,7 +97,7 @@ static void story_timed_out(struct story *s, int64_t at_ms, const struct call *c
     if (c->state != CALL_RECORDING)
         return;
     story_word(s, at_ms, CALL_STEP_SILENCE, NULL);
-    story_word(s, at_ms, CALL_STEP_FORWARDED, reason_name(c));
+    story_forwarded(s, at_ms, c);
 }
 
 void story_event(struct story *s, int64_t at_ms, const struct call *c, const struct call_event *e)

@@ -56,7 +56,7 @@ describe('portero setup at a terminal', () => {
     async function answerAll(given = {}) {
         const questions = ['Address of the website', 'Address and port for calls', 'TLS certificate', ...(given.key === undefined ? [] : ['PEM file of its private key']), 'Mail server',
             'User at the mail server', 'Sender of e-mail', 'IP addresses of the call boxes', 'E-mail addresses of the residents', 'Numbers or extensions', 'SIP server of the PBX',
-            ...(/^[^-]/.test(given['SIP server of the PBX'] ?? '') ? ['User at that server'] : []), 'Database'];
+            ...(/^[^-]/.test(given['SIP server of the PBX'] ?? '') ? ['User at that server', 'Prefixes of the telephone numbers'] : []), 'Database'];
         for (const question of questions) await terminal.answer(question, given[question] ?? '');
     }
 
@@ -100,6 +100,7 @@ describe('portero setup at a terminal', () => {
             ['SIP server of the PBX', [['192.168.7.3:99999', /pbx must be a host name or an address/], ['sip:192.168.7.3', /pbx must be/], ['a b', /pbx must be/]], '127.0.0.1:1'],
             ['User at that server', [['a\x1bb', /pbx_user must be UTF-8/]], 'door'],
             ['Password at that server', [['', /pbx_password must not be empty/]], 'h1dden'],
+            ['Prefixes of the telephone numbers', [['1', /destinations must be a list of prefixes, like \+1 or !\+1900/], ['+1 +44', /destinations must be/], ['+1x', /destinations must be/], ['+1234567890123456', /destinations must be/]], '+1, !+1900'],
             ['Database', [['mysql', /store_dsn is not a valid libpq connection string/], ['host=localhost dbnam=x', /store_dsn is not a valid libpq/], ['-', /store_dsn is required/]], 'sqlite'],
         ]) {
             let before;
@@ -116,7 +117,7 @@ describe('portero setup at a terminal', () => {
         assert.ok(shown);
         assert.equal(await terminal.end(), 1, 'neither the mail server nor the PBX answers');
         const text = readFileSync(file('wrong', 'portero.conf'), 'utf8');
-        for (const line of [`public_url = "${url()}"`, 'from = "\\"Door, Home\\" <door@home.arpa>"', 'peers = {"10.0.0.1", "10.0.1.0/24"}', 'register = true', 'provider = call']) assert.ok(text.includes(line), text);
+        for (const line of [`public_url = "${url()}"`, 'from = "\\"Door, Home\\" <door@home.arpa>"', 'peers = {"10.0.0.1", "10.0.1.0/24"}', 'destinations = {"+1", "!+1900"}', 'register = true', 'provider = call']) assert.ok(text.includes(line), text);
         assert.equal(readFileSync(file('wrong', 'mail_password'), 'utf8'), 'pass"w\\ord$');
     });
 

@@ -87,7 +87,7 @@ describe('portero setup', () => {
         const other = join(directory, 'other');
         const child = spawn(binary, ['setup', '--user', userInfo().username, '--config', join(other, 'portero.conf'), '--data', join(directory, 'more')], { env: cleanEnvironment(), stdio: ['pipe', 'ignore', 'inherit'] });
         const { public_url: url, sip, mail_url: mail, pbx } = answers();
-        child.stdin.end([url, sip, '', mail, '', '', '', '', '4711', pbx, '', ''].map((line) => `${line}\n`).join(''));
+        child.stdin.end([url, sip, '', mail, '', '', '', '', '4711', pbx, '', '', ''].map((line) => `${line}\n`).join(''));
         assert.deepEqual(await once(child, 'close'), [0, null]);
         const text = readFileSync(join(other, 'portero.conf'), 'utf8');
         for (const line of [`public_url = "${url}"`, `https = "0.0.0.0:${ports.https}"`, 'engine = sqlite', 'certificate = "', 'provider = call', 'free_plan = "weekly"']) assert.ok(text.includes(line), text);
