@@ -25,7 +25,10 @@
 #define ACCESS_CODE                                                                                                    \
     IN(access_code, T_STRING, .flags = F_SECRET, .pattern = CODE,                                                      \
        .doc = "1 to 4 digits, except the single digit 1; default: four generated digits")
-#define VOICE IN(enter_code_with_voice, T_BOOL, .doc = "true if the code may be spoken; default false")
+#define VOICE                                                                                                          \
+    IN(enter_code_with_voice, T_BOOL,                                                                                  \
+       .doc = "true if the code may be spoken; default false. Stored always; spoken digits count only where "          \
+              "`speech.understood` of the building's settings is true")
 #define SCHEDULE(more)                                                                                                 \
     IN(days, T_STRINGS, .flags = F_LOWER | (more), .min = 1, .max = 7, .values = schedule_day_names,                   \
        .doc =                                                                                                          \

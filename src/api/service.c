@@ -213,6 +213,13 @@ const struct service_greetings *service_greetings(const struct service *s)
     return s->greetings.speak ? &s->greetings : NULL;
 }
 
+bool service_hears(const struct service *s)
+{
+    const struct config *c = s->options.config;
+    const bool twilio = *c->twilio_account_sid && *c->twilio_auth_token;
+    return twilio || (s->greetings.hears && s->greetings.hears(s->greetings.arg));
+}
+
 int64_t service_started_us(const struct service *s)
 {
     return s->started_us;

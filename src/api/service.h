@@ -47,6 +47,8 @@ struct service_greetings {
     bool (*speak)(struct str text, struct buf *ret);
     /* Appends a WAV file of a recording. */
     void (*play)(struct str ulaw, struct buf *ret);
+    /* Whether codes that callers say are understood. */
+    bool (*hears)(void *arg);
     void *arg;
 };
 /* Before the first request; without it there are no telephones. */
@@ -74,6 +76,8 @@ enum err service_command_call(const struct service *s, const struct call_command
                               struct call_command_result *ret) CHECKED;
 /* NULL without telephones. */
 const struct service_greetings *service_greetings(const struct service *s);
+/* Whether this installation understands codes that callers say: over Twilio, or over SIP with its models loaded. */
+bool service_hears(const struct service *s);
 /* Time of service_new, monotonic. */
 int64_t service_started_us(const struct service *s);
 /* The public address, without a trailing slash, for links. */

@@ -97,10 +97,19 @@ static const struct shape callers_shape =
 static const struct shape callers_patch_shape =
     SHAPE(struct callers_body, "CallersPatch", callers_patch_fields, .doc = "omitted fields stay unchanged");
 
+struct speech_body {
+    struct val understood;
+};
+static const struct field speech_fields[] = {
+    FIELD(struct speech_body, understood, T_BOOL, .flags = F_REQUIRED,
+          .doc = "whether this installation understands codes that callers say: only then do spoken digits count"),
+};
+static const struct shape speech_shape = SHAPE(struct speech_body, "Speech", speech_fields, .doc = "spoken codes");
+
 struct building_settings {
     struct val virtual_number, unlock_tone;
     struct val greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding;
-    struct val release, ring, callers, known_callers, timezone;
+    struct val release, ring, callers, known_callers, speech, timezone;
     struct val version, editable;
 };
 #define BUILDING_SETTINGS(member, type, ...) FIELD(struct building_settings, member, type, __VA_ARGS__)
@@ -117,6 +126,7 @@ static const struct field building_settings_fields[] = {
     BUILDING_SETTINGS(callers, T_OBJECT, .flags = F_REQUIRED, .sub = &callers_shape),
     BUILDING_SETTINGS(known_callers, T_STRINGS, .flags = F_REQUIRED, .max = CALLERS_KNOWN_MAX,
                       .doc = "numbers whose calls released the door, the last one first"),
+    BUILDING_SETTINGS(speech, T_OBJECT, .flags = F_REQUIRED, .sub = &speech_shape),
     BUILDING_SETTINGS(timezone, T_STRING, .flags = F_NULLABLE,
                       .doc = "IANA name of the building's time zone, for people who read times; null: not set"),
     BUILDING_SETTINGS(version, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
@@ -228,6 +238,9 @@ static enum err reply_settings(struct request *q, struct reply *p, const struct 
     r->ring = ring_val(q->tx.arena, &s->ring);
     r->callers = callers_val(q->tx.arena, &s->callers);
     r->known_callers = numbers_val(q->tx.arena, s->known, s->known_count);
+    struct speech_body *speech = arena_new(q->tx.arena, struct speech_body);
+    speech->understood = v_bool(service_hears(q->service));
+    r->speech = v_object(speech);
     r->timezone = v_str(s->timezone);
     r->version = v_str(etag);
     r->editable = v_bool(!id_given(&q->who.member_id));

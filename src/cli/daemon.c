@@ -362,6 +362,11 @@ static enum outcome call_code(void *arg, const struct sms_message *m, bool *ret_
     return result == CODE_CALL_PLACED ? OUTCOME_DONE : OUTCOME_REFUSED;
 }
 
+static bool hears_speech(void *arg)
+{
+    return sip_hears(arg);
+}
+
 static enum err start_sip(struct daemon *d, char **ret_why)
 {
     const struct config *c = d->config;
@@ -371,9 +376,11 @@ static enum err start_sip(struct daemon *d, char **ret_why)
     if (e)
         return e;
     service_set_trunks(d->service, sip_trunk_board(d->sip));
-    service_set_greetings(
-        d->service, &(struct service_greetings){
-                        .prepare = prepare_greeting, .speak = speak_greeting, .play = wav_write_ulaw, .arg = d->sip});
+    service_set_greetings(d->service, &(struct service_greetings){.prepare = prepare_greeting,
+                                                                  .speak = speak_greeting,
+                                                                  .play = wav_write_ulaw,
+                                                                  .hears = hears_speech,
+                                                                  .arg = d->sip});
     service_set_calls(d->service, command_call, d->sip);
     texter_set_call(d->providers.texter, call_code, d->sip);
     return ERR_NONE;

@@ -44,7 +44,8 @@ static const struct field request_fields[] = {
     FIELD(struct call_request, digits, T_STRING, .flags = F_NULLABLE, .pattern = "^[0-9*#]*$", .max = 64,
           .doc = "keys the visitor presses when asked for a code; several codes in a row are possible"),
     FIELD(struct call_request, speech, T_STRING, .flags = F_NULLABLE, .max = SPEECH_MAX,
-          .doc = "digits the visitor speaks: \"one two three four\", \"oh\", \"double five\""),
+          .doc = "digits the visitor speaks: \"one two three four\", \"oh\", \"double five\". Ignored where speech is "
+                 "not understood"),
     FIELD(struct call_request, answer_forward, T_BOOL,
           .doc = "the resident answers a forwarded call; default true. `resident` says more"),
     FIELD(struct call_request, resident, T_STRING, .values = dial_resident_names,
@@ -217,6 +218,7 @@ static enum err place_call(struct request *q, struct reply *p)
     asking->decide.trace = q->tx.trace;
     dial->digits = v_set(body->digits) ? body->digits.s : STR_NONE;
     dial->speech = str_z(spoken);
+    dial->hears = service_hears(q->service);
     dial->resident = resident_of(body);
     dial->speaks_s = v_set(body->message_seconds) ? body->message_seconds.i : 0;
     dial->ask = ask_store;

@@ -120,7 +120,7 @@ static void dial_step(struct dial *d, const struct call_event *e, struct call_ac
 void dial_run(struct dial *d)
 {
     struct call_actions actions, listening = {.n = 0};
-    struct call_event event = {.kind = CALL_ARRIVED};
+    struct call_event event = {.kind = CALL_ARRIVED, .hears = d->hears};
     d->began_us = clock_monotonic_us();
     call_init(&d->call);
     for (bool more = true; more;) {

@@ -20,6 +20,7 @@ extern const char *const dial_resident_names[]; /* NULL-terminated */
 struct dial {
     /* input */
     struct str digits; /* keys to press, one whenever the machine collects; silence afterwards */
+    bool hears;        /* speech is understood */
     struct str speech; /* spoken digits, said once if the machine listens for speech and no key was pressed */
     enum dial_resident resident;
     int64_t speaks_s; /* the length of the message that the visitor leaves, if asked to; 0: none */

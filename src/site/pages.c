@@ -247,11 +247,12 @@ static const char app_icon[] =
 
 static const struct route rows[] = {
     PAGE("getHome", home, "/", "What opens the door now; without a session: signing in", reply_sign_in,
-         {"setup", "/v1/buildings/" BUILDING "/setup"}, {"decision", "/v1/buildings/" BUILDING "/decision"},
-         {"grants", "/v1/unlock?status=active&limit=100"}, {"calls", "/v1/calls?limit=4"},
-         {"logs", "/v1/logs?limit=10"}, {"phone", "/v1/account/phone"}),
+         {"setup", "/v1/buildings/" BUILDING "/setup"}, {"settings", "/v1/buildings/" BUILDING "/settings"},
+         {"decision", "/v1/buildings/" BUILDING "/decision"}, {"grants", "/v1/unlock?status=active&limit=100"},
+         {"calls", "/v1/calls?limit=4"}, {"logs", "/v1/logs?limit=10"}, {"phone", "/v1/account/phone"}),
     PAGE("getAccessPage", access, "/access", "Who may enter", reply_sign_in,
-         {"setup", "/v1/buildings/" BUILDING "/setup"}, {"grants", "/v1/unlock?limit=50"}),
+         {"setup", "/v1/buildings/" BUILDING "/setup"}, {"settings", "/v1/buildings/" BUILDING "/settings"},
+         {"grants", "/v1/unlock?limit=50"}),
     PAGE("getActivityPage", activity, "/activity", "Who came", reply_sign_in, {"logs", "/v1/logs?limit=50"},
          {"calls", "/v1/calls?limit=100"}, {"grants", "/v1/unlock?limit=100"}),
     PAGE("getBuildingPage", building, "/building", "The door and its phones", reply_sign_in,

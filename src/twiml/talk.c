@@ -90,7 +90,7 @@ struct twiml_turn twiml_turn(struct tx *tx, struct twiml_session *s)
 
 enum err twiml_arrived(struct twiml_turn *t)
 {
-    return twiml_report(t, (struct call_event){.kind = CALL_ARRIVED});
+    return twiml_report(t, (struct call_event){.kind = CALL_ARRIVED, .hears = true});
 }
 
 void twiml_hung_up(struct twiml_turn *t)

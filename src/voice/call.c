@@ -276,7 +276,7 @@ static void call_arrived(struct call *c, const struct access_decision *d, struct
         release_door(c, d, out);
         return;
     case ACCESS_COLLECT:
-        c->speech = d->voice;
+        c->speech = d->voice && c->hears;
         add_answer(c, out);
         collect_again(c, PROMPT_WELCOME, out);
         return;
@@ -492,6 +492,7 @@ void call_step(struct call *c, const struct call_event *e, struct call_actions *
     switch (c->state) {
     case CALL_NEW:
         if (e->kind == CALL_ARRIVED) {
+            c->hears = e->hears;
             c->browsers = e->browsers;
             add_call_action(ret, CALL_ASK_ARRIVE);
             call_enter(c, CALL_ARRIVING);

@@ -80,6 +80,7 @@ struct call_event {
     bool guess;
     bool gone;     /* of CALL_FAILED: the building was removed during the call */
     bool away;     /* of CALL_FAILED: the store could not be reached in time */
+    bool hears;    /* of CALL_ARRIVED: this front end understands speech */
     bool browsers; /* of CALL_ARRIVED: with this front end, residents may open and answer in a browser */
     bool remote;   /* of CALL_FORWARD_OPEN: by a request, not by a key */
 };
@@ -171,9 +172,9 @@ struct call {
     struct id grant_id;                       /* of a release */
     struct access_near near[ACCESS_NEAR_MAX]; /* of a forwarded call; without the labels */
     size_t near_count;
-    bool hung_up; /* the caller hung up before the last actions were given */
-    bool browsers;
-    bool known; /* the caller has opened this door before */
+    bool hung_up;         /* the caller hung up before the last actions were given */
+    bool hears, browsers; /* as in struct call_event */
+    bool known;           /* the caller has opened this door before */
     bool answered;
     bool speech;
     int keys, spoken, unclear;    /* accepted keys and spoken codes; speech that was not understood */

@@ -19,6 +19,8 @@ const char *sip_address(const struct sip_agent *a);
 unsigned sip_pulse(const struct sip_agent *a, int64_t *ret_turned_us);
 /* The state of the trunks; lives as long as the agent. */
 struct trunk_board *sip_trunk_board(const struct sip_agent *a);
+/* Whether codes that callers say are understood: the models are loaded. Any thread. */
+bool sip_hears(const struct sip_agent *a);
 /* A greeting was saved: has it ready before a call needs it, or, if many are saved at once, when one does. `name`: the
  * text, or the ID of a recording. Any thread. */
 void sip_prepare_greeting(struct sip_agent *a, bool recording, struct str name);

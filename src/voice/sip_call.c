@@ -499,5 +499,5 @@ void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_
     }
     (void)sip_treply(&c->transaction, s->sip, msg, 100, "Trying");
     log_debug("call %u arrived", c->serial);
-    sip_call_step(c, &(struct call_event){.kind = CALL_ARRIVED, .browsers = true});
+    sip_call_step(c, &(struct call_event){.kind = CALL_ARRIVED, .hears = sip_hears(s->agent), .browsers = true});
 }

@@ -54,6 +54,11 @@ void sip_hearing_stop(struct sip_agent *a)
     a->spoken = NULL;
 }
 
+bool sip_hears(const struct sip_agent *a)
+{
+    return a->spoken && spoken_state(a->spoken) == SPOKEN_READY;
+}
+
 /* ---- a call ---- */
 
 static void sip_hearing_answered(struct spoken_request *r)
@@ -88,7 +93,7 @@ static bool submit(struct sip_hearing *h)
 void sip_hearing_begin(struct sip_hearing *h, struct sip_agent *a, const struct id *building, sip_heard_h *heard,
                        void *arg)
 {
-    if (!a->spoken || spoken_state(a->spoken) != SPOKEN_READY)
+    if (!sip_hears(a))
         return;
     h->agent = a;
     h->heard = heard;

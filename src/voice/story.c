@@ -78,7 +78,7 @@ static void story_decided(struct story *s, int64_t at_ms, const struct call *c, 
 {
     story_place(s, d);
     if (d->verdict == ACCESS_COLLECT)
-        story_word(s, at_ms, CALL_STEP_ASKED_CODE, d->voice ? "speech" : NULL);
+        story_word(s, at_ms, CALL_STEP_ASKED_CODE, c->speech ? "speech" : NULL);
     else if (d->verdict == ACCESS_WRONG)
         story_word(s, at_ms, CALL_STEP_CODE_WRONG, reason_name(c));
     else if (d->verdict == ACCESS_INCOMPLETE)

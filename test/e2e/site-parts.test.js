@@ -10,7 +10,7 @@ import { freshEmail, grant, resident, UNKNOWN_ID, useWorld } from './lib/world.j
 const HOSTILE = '</script><!--<script>&amp;\u2028\u2029"\\';
 
 describe('the data in a page', () => {
-    const w = useWorld({ config: { limits: { requests_free: 10 } } });
+    const w = useWorld({ config: { limits: { requests_free: 12 } } });
     const { client } = w;
 
     const open = (cookie, { query = '', ...headers } = {}) => client.as(undefined).get(`/${query}`,
@@ -24,6 +24,7 @@ describe('the data in a page', () => {
             account: await get('/v1/account'),
             buildings: await get('/v1/buildings'),
             setup: await get(`/v1/buildings/${id}/setup`),
+            settings: await get(`/v1/buildings/${id}/settings`),
             decision: await get(`/v1/buildings/${id}/decision`),
             grants: await get('/v1/unlock?status=active&limit=100'),
             calls: await get('/v1/calls?limit=4'),
@@ -61,7 +62,7 @@ describe('the data in a page', () => {
         const signedIn = await signInBrowser(client);
         const id = await buildingOf(signedIn);
         const answer = await same(signedIn, id);
-        assert.equal(answer.headers['ratelimit-limit'], '10');
+        assert.equal(answer.headers['ratelimit-limit'], '12');
     });
 
     it('is refused where the calls are: for another building in the header', async () => {
@@ -142,7 +143,7 @@ describe('the data in a page', () => {
 
     it('costs one request of the limit, and none is sent beyond it', async () => {
         const { cookie, email } = await signInBrowser(client);
-        for (let left = 9; left >= 0; left--) {
+        for (let left = 11; left >= 0; left--) {
             const answer = await open(cookie);
             assert.deepEqual([answer.status, answer.headers['ratelimit-remaining']], [200, `${left}`]);
         }

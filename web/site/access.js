@@ -5,6 +5,7 @@ import { dialog, later, toast } from './lib/dialog.js';
 import { change, hasEnded, lineOf, opensNow, reread, statusOf, statusText, timeText, usesText } from './lib/grant.js';
 import { create, edit, extend, shareSheet, showLarge } from './lib/grant_sheets.js';
 import { whenSeen } from './lib/live.js';
+import { hears } from './lib/grant_form.js';
 import { at, data, refresh, tellError } from './lib/page.js';
 import { errorText, t } from './lib/texts.js';
 import { exactly, when } from './lib/time.js';
@@ -148,7 +149,7 @@ function facts(grant) {
         h('dt', null, t('status')), h('dd', null, badge(grant)),
         h('dt', null, t('grant.time')), h('dd', { class: 'num' }, timeText(grant)),
         grant.type !== 'routine' && [h('dt', null, t('grant.uses_field')), h('dd', null, usesText(grant))],
-        grant.type === 'passcode' && [h('dt', null, t('grant.voice_short')), h('dd', null, grant.enter_code_with_voice ? t('grant.yes') : t('grant.no'))],
+        grant.type === 'passcode' && hears() && [h('dt', null, t('grant.voice_short')), h('dd', null, grant.enter_code_with_voice ? t('grant.yes') : t('grant.no'))],
         h('dt', null, t('made')), h('dd', null, h('time', { datetime: grant.created_at, title: exactly(grant.created_at) }, when(grant.created_at))));
 }
 

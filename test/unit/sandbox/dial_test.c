@@ -146,7 +146,7 @@ static void speech_counts_only_if_enabled(void **state)
     (void)state;
     struct domain listening = {.on_arrival = ACCESS_COLLECT, .opens = "1234", .voice = true};
     struct domain deaf = {.on_arrival = ACCESS_COLLECT, .opens = "1234"};
-    struct dial heard = {.speech = STR("1234")}, unheard = {.speech = STR("1234")};
+    struct dial heard = {.hears = true, .speech = STR("1234")}, unheard = {.hears = true, .speech = STR("1234")};
     run(&heard, &listening);
     assert_int_equal(heard.call.outcome, CALL_RELEASED);
     run(&unheard, &deaf);
@@ -157,7 +157,7 @@ static void a_hash_before_speech_does_not_silence_it(void **state)
 {
     (void)state;
     struct domain domain = {.on_arrival = ACCESS_COLLECT, .opens = "1234", .voice = true};
-    struct dial dial = {.digits = STR("#"), .speech = STR("1234")};
+    struct dial dial = {.digits = STR("#"), .hears = true, .speech = STR("1234")};
     run(&dial, &domain);
     assert_int_equal(dial.call.outcome, CALL_RELEASED);
 }

@@ -63,7 +63,7 @@ static void test_a_story_comes_back(void **state)
     struct story before, after;
     struct call c = some_call();
     story_begin(&before, CALL_FRONT_WEBHOOK, "twilio", "+15550100000", "+15550001111");
-    story_event(&before, 3, &c, &(struct call_event){.kind = CALL_ARRIVED});
+    story_event(&before, 3, &c, &(struct call_event){.kind = CALL_ARRIVED, .hears = true});
     story_note(&before, 5, CALL_STEP_RINGING, NULL, "+15551112222");
     story_ended_by(&before, CALL_ENDED_RESIDENT);
     json_t *saved = call_save_story(&before);

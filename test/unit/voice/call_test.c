@@ -135,7 +135,7 @@ static void step(struct call *c, char letter, const struct greetings *g, struct 
     struct call_event e = {.kind = CALL_DIGIT, .digit = letter, .decision = &d};
     switch (letter) {
     case 'a':
-        e.kind = CALL_ARRIVED;
+        e.kind = CALL_ARRIVED, e.hears = true;
         break;
     case 'v':
         e.kind = CALL_SPOKEN, e.spoken = STR("1234");

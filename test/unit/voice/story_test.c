@@ -112,7 +112,7 @@ static void test_a_story_tells_every_step_but_no_digit(void **state)
     struct call c;
     begin(&s);
     call_init(&c);
-    step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED});
+    step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED, .hears = true});
     struct access_decision collect = decision(ACCESS_COLLECT, ACCESS_NO_CODE);
     collect.grant_id.text[0] = '\0';
     decided(&s, &c, 3, &collect);
@@ -143,7 +143,7 @@ static void test_a_story_tells_who_rang_and_what_the_resident_did(void **state)
     struct call c;
     begin(&s);
     call_init(&c);
-    step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED});
+    step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED, .hears = true});
     struct access_decision forward = decision(ACCESS_FORWARD, ACCESS_NO_GRANT);
     forward.grant_id.text[0] = '\0';
     decided(&s, &c, 1, &forward);
@@ -168,7 +168,7 @@ static void test_a_story_of_many_keys_stays_bounded_and_keeps_the_decision(void 
     struct call c;
     begin(&s);
     call_init(&c);
-    step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED});
+    step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED, .hears = true});
     struct access_decision collect = decision(ACCESS_COLLECT, ACCESS_NO_CODE);
     decided(&s, &c, 1, &collect);
     for (int i = 0; i < 5000; i++)
@@ -202,7 +202,7 @@ static void test_calls_of_the_owner_and_to_unknown_numbers_leave_no_record(void 
         struct access_decision d = decision(table[i].verdict, ACCESS_NO_GRANT);
         begin(&s);
         call_init(&c);
-        step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED});
+        step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED, .hears = true});
         decided(&s, &c, 1, &d);
         (void)written(&s, 2);
         assert_int_equal(records, table[i].wanted);

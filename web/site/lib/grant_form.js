@@ -1,6 +1,7 @@
 // The form of an access grant: its fields by kind, and what is sent of them.
 // texts: grant.
 import { CallError } from './call.js';
+import { data } from './data.js';
 import { dayChoices, WEEKDAYS } from './grant.js';
 import { check, field } from './form.js';
 import { t } from './texts.js';
@@ -10,6 +11,9 @@ import { h } from './view.js';
 /** @typedef {import('./grant.js').Grant} Grant */
 /** @typedef {import('./grant.js').Kind} Kind */
 /** @typedef {Record<string, string>} Values */
+
+/** Whether codes that visitors say are understood. */
+export const hears = () => Boolean(data.settings?.speech?.understood);
 
 const MINUTE = 60_000;
 const WEEK = 10_080 * MINUTE;
@@ -105,7 +109,7 @@ function routineFields({ values, grant }) {
 function codeFields({ values, grant }) {
     return [
         field({ name: 'code', label: t('grant.code'), hint: grant ? t('grant.code_hint') : t('grant.code_free'), class: 'digits', inputmode: 'numeric', maxlength: 4, autocomplete: 'off', value: values.access_code }),
-        check({ name: 'voice', label: t('grant.voice'), checked: Boolean(values.enter_code_with_voice) }),
+        hears() && check({ name: 'voice', label: t('grant.voice'), checked: Boolean(values.enter_code_with_voice) }),
     ];
 }
 
@@ -164,7 +168,7 @@ function bodyOf(values, kind) {
     if (kind === 'timer') return { label, ...timesOf(values, kind), ...uses };
     const code = values.code?.trim();
     if (code && !/^([02-9]|[0-9]{2,4})$/.test(code)) throw wrong('code_shape');
-    return { label, ...timesOf(values, kind), ...uses, ...(code ? { access_code: code } : {}), enter_code_with_voice: values.voice === 'on' };
+    return { label, ...timesOf(values, kind), ...uses, ...(code ? { access_code: code } : {}), ...(hears() ? { enter_code_with_voice: values.voice === 'on' } : {}) };
 }
 
 /** The body that creates a grant. @param {Values} values */

@@ -5,7 +5,7 @@ import { building } from './data.js';
 import { dialog } from './dialog.js';
 import { form } from './form.js';
 import { change, connected, invitation, lineOf, opensNow, reread, timeText, usesText } from './grant.js';
-import { changeBody, createBody, FIELD_ERRORS, grantFields, newState, PURPOSES } from './grant_form.js';
+import { changeBody, createBody, FIELD_ERRORS, grantFields, hears, newState, PURPOSES } from './grant_form.js';
 import { copy, share } from './share.js';
 import { errorText, t } from './texts.js';
 import { fromField, length, now, toField, when, zone } from './time.js';
@@ -66,7 +66,7 @@ function aspects(grant) {
         [t('grant.code'), grant.access_code ?? ''],
         [t('grant.time'), timeText(grant)],
         [t('grant.uses_field'), usesText(grant)],
-        [t('grant.voice_short'), grant.enter_code_with_voice ? t('grant.yes') : t('grant.no')],
+        ...hears() ? [/** @type {[string, string]} */ ([t('grant.voice_short'), grant.enter_code_with_voice ? t('grant.yes') : t('grant.no')])] : [],
         [t('grant.switch'), grant.enabled ? t('grant.on') : t('grant.off')],
     ];
 }
