@@ -109,7 +109,7 @@ static const struct shape speech_shape = SHAPE(struct speech_body, "Speech", spe
 struct building_settings {
     struct val virtual_number, unlock_tone;
     struct val greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding;
-    struct val release, ring, callers, known_callers, speech, timezone;
+    struct val release, ring, callers, known_callers, speech, timezone, forward_phone;
     struct val version, editable;
 };
 #define BUILDING_SETTINGS(member, type, ...) FIELD(struct building_settings, member, type, __VA_ARGS__)
@@ -129,6 +129,8 @@ static const struct field building_settings_fields[] = {
     BUILDING_SETTINGS(speech, T_OBJECT, .flags = F_REQUIRED, .sub = &speech_shape),
     BUILDING_SETTINGS(timezone, T_STRING, .flags = F_NULLABLE,
                       .doc = "IANA name of the building's time zone, for people who read times; null: not set"),
+    BUILDING_SETTINGS(forward_phone, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+                      .doc = "the phone that was given for this building; null: it follows the account's phone"),
     BUILDING_SETTINGS(version, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
                       .doc = "the quoted token for If-Match, equal to the ETag"),
     BUILDING_SETTINGS(editable, T_BOOL, .flags = F_REQUIRED, .doc = "false for invited members"),
@@ -138,7 +140,7 @@ static const struct shape building_settings_shape =
 
 struct settings_body {
     struct val unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding, release, ring,
-        callers, timezone;
+        callers, timezone, forward_phone;
 };
 #define GREETING(member)                                                                                               \
     FIELD(struct settings_body, member, T_STRING, .flags = F_UTF16, .max = GREETING_MAX,                               \
@@ -156,6 +158,9 @@ static const struct field settings_body_fields[] = {
     FIELD(struct settings_body, callers, T_OBJECT, .sub = &callers_patch_shape, .doc = "which callers may open"),
     FIELD(struct settings_body, timezone, T_STRING, .flags = F_NONBLANK, .max = 64, .null_error = ERR_INVALID_SETTINGS,
           .doc = "IANA name, e.g. America/New_York"),
+    FIELD(struct settings_body, forward_phone, T_STRING, .flags = F_NULLABLE, .pattern = PHONE_PATTERN,
+          .error = ERR_INVALID_PHONE_NUMBER,
+          .doc = "a phone that this account has verified, for this building alone; null: the account's phone"),
 };
 static const struct shape settings_body_shape = SHAPE(struct settings_body, "SettingsPatch", settings_body_fields,
                                                       .least = 1, .doc = "omitted fields stay unchanged");
@@ -242,6 +247,7 @@ static enum err reply_settings(struct request *q, struct reply *p, const struct 
     speech->understood = v_bool(service_hears(q->service));
     r->speech = v_object(speech);
     r->timezone = v_str(s->timezone);
+    r->forward_phone = v_str(s->phone);
     r->version = v_str(etag);
     r->editable = v_bool(!id_given(&q->who.member_id));
     if (etag.p)
@@ -331,6 +337,7 @@ static enum err patch_settings(struct request *q, struct reply *p)
                       [GREETING_DENIED] = given_setting(b->greeting_denied),
                       [GREETING_FORWARDING] = given_setting(b->greeting_forwarding)},
         .timezone = given_setting(b->timezone),
+        .phone = b->forward_phone,
     };
     if (v_given(b->release))
         read_release(b->release.ptr, &patch.door);
@@ -339,8 +346,8 @@ static enum err patch_settings(struct request *q, struct reply *p)
         e = read_callers(&q->tx, b->callers.ptr, &patch.door);
     if (e)
         return e;
-    bool any =
-        patch.unlock_tone.p || patch.timezone.p || v_given(b->release) || v_given(b->ring) || v_given(b->callers);
+    bool any = patch.unlock_tone.p || patch.timezone.p || v_given(b->release) || v_given(b->ring) ||
+               v_given(b->callers) || v_given(b->forward_phone);
     for (int i = 0; i < GREETING_COUNT; i++)
         any = any || patch.greetings[i].p;
     if (!any)
@@ -419,7 +426,7 @@ static const struct route rows[] = {
      .reply = &building_settings_shape,
      .flags = ROUTE_ETAG | ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED, ERR_NUMBER_NOT_FOUND, ERR_SETTINGS_VERSION_CONFLICT,
-                            ERR_INVALID_PHONE_NUMBER),
+                            ERR_INVALID_PHONE_NUMBER, ERR_FORWARDING_PHONE_NOT_VERIFIED),
      .store_error = ERR_UPDATE_FAILED},
 };
 const struct route_set settings_routes = ROUTE_SET(rows);

@@ -65,6 +65,7 @@ static enum err draft_add(struct tx *tx, const struct id *account, const struct 
     ret->label = input->label;
     ret->address = input->address;
     ret->unlock_tone = input->unlock_tone;
+    ret->phone_given = input->phone_number.p != NULL;
     return draft_phone(tx, account, now, input->phone_number, &ret->phone_number);
 }
 
@@ -146,7 +147,7 @@ static enum err operation_insert(struct tx *tx, const struct operation *o)
                            v_str(b->subscription_id), v_str(b->price_id), v_int(b->current_quantity),
                            v_int(b->new_quantity), v_str(b->currency), v_int(b->next_invoice_minor),
                            b->per_building_minor < 0 ? v_null() : v_int(b->per_building_minor), v_str(b->interval),
-                           v_int(b->proration_s)),
+                           v_int(b->proration_s), v_int(o->phone_given)),
                    NULL);
 }
 

@@ -66,7 +66,8 @@ struct operation {
     struct id building_id; /* of an addition: set when its execution begins */
     struct str label;
     struct building_address address;      /* these three are of an addition */
-    struct str unlock_tone, phone_number; /* phone_number: its forwarding phone */
+    struct str unlock_tone, phone_number; /* phone_number: its forwarding phone at the quote */
+    bool phone_given;                     /* for this building; else it follows the account's */
     struct str virtual_number;            /* of a removal, at the quote; STR_NONE: not provisioned */
     int64_t building_count;               /* of the account, at the quote */
     struct operation_billing billing;

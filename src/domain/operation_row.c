@@ -102,6 +102,7 @@ static struct operation operation_read(const struct cursor *c, struct tx *tx)
                     .country = col_copy(c, COL_OPERATION_COUNTRY, a)},
         .unlock_tone = col_copy(c, COL_OPERATION_UNLOCK_TONE, a),
         .phone_number = col_copy(c, COL_OPERATION_PHONE_NUMBER, a),
+        .phone_given = col_int(c, COL_OPERATION_PHONE_GIVEN) != 0,
         .virtual_number = col_copy(c, COL_OPERATION_VIRTUAL_NUMBER, a),
         .building_count = col_int(c, COL_OPERATION_BUILDING_COUNT),
         .billing = read_billing(c, a),

@@ -128,6 +128,7 @@ enum err operation_insert_building(struct tx *tx, const struct operation *o)
     return db_exec(tx->db, SQL_OPERATION_INSERT_BUILDING,
                    DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->building_id)), v_int(tx->now_us),
                            v_str(o->label), v_str(a->street), v_str(a->city), v_str(a->state), v_str(a->zip),
-                           v_str(a->country), v_str(o->phone_number), v_str(o->unlock_tone)),
+                           v_str(a->country), o->phone_given ? v_str(o->phone_number) : v_null(),
+                           v_str(o->unlock_tone)),
                    NULL);
 }

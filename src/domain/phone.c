@@ -188,7 +188,7 @@ static enum err set_phone(struct tx *tx, const struct id *account, struct str nu
                 DB_ARGS(v_str(id_str(account)), v_str(id_str(&change)), v_str(number), v_int(tx->now_us)), NULL);
     if (!e)
         e = db_exec(tx->db, SQL_PHONE_SET, DB_ARGS(v_str(id_str(account)), v_str(number), v_int(tx->now_us)), NULL);
-    return e;
+    return e ? e : db_exec(tx->db, SQL_PHONE_TAKE_FROM_OTHERS, DB_ARGS(v_str(id_str(account)), v_str(number)), NULL);
 }
 
 static enum err take_over(struct tx *tx, const struct id *account, const struct waiting *w)

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "domain/feed.h"
+#include "domain/phone.h"
 #include "domain/row.h"
 #include "domain/schedule.h"
 
@@ -12,7 +13,7 @@
 
 /* The stored row. */
 struct stored {
-    struct str number, tone, greetings[GREETING_COUNT], timezone;
+    struct str number, tone, greetings[GREETING_COUNT], timezone, phone;
     struct release release;
     struct ring ring;
     struct callers callers;
@@ -56,6 +57,7 @@ static enum err read_stored(struct tx *tx, const struct id *account, const struc
         ret->greetings[i] = col_copy(&c, COL_BUILDING_SETTINGS_GREETING_WELCOME + i, tx->arena);
     ret->version = col_int(&c, COL_BUILDING_SETTINGS_SETTINGS_VERSION);
     ret->timezone = col_copy(&c, COL_BUILDING_SETTINGS_TIMEZONE, tx->arena);
+    ret->phone = col_copy(&c, COL_BUILDING_SETTINGS_FORWARD_PHONE, tx->arena);
     ret->release = release_read(&c, COL_BUILDING_SETTINGS_RELEASE, tx->config);
     ret->ring = ring_read(&c, COL_BUILDING_SETTINGS_RING, !col_null(&c, COL_BUILDING_SETTINGS_PHONE), tx->arena);
     ret->callers = callers_read(&c, COL_BUILDING_SETTINGS_CALLERS, tx->arena);
@@ -107,6 +109,7 @@ static struct settings settings_view(const struct tx *tx, const struct id *build
     if (s->number.p) {
         v.unlock_tone = s->tone;
         v.timezone = s->timezone;
+        v.phone = s->phone;
         v.version = version_of(tx->arena, building, s);
     }
     for (enum greeting i = 0; i < GREETING_COUNT; i++)
@@ -129,8 +132,10 @@ static struct val changed_or_null(int64_t value)
 }
 
 static enum err settings_store(struct tx *tx, const struct id *account, const struct id *building,
-                               const struct stored *s, const struct door_patch *d, struct str timezone)
+                               const struct stored *s, const struct settings_patch *patch)
 {
+    const struct door_patch *d = &patch->door;
+    const struct val phone = v_set(patch->phone) ? patch->phone : v_null();
     int64_t changed;
     enum err e = db_exec(tx->db, SQL_BUILDING_SETTINGS_PUT,
                          DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_int(s->version), v_str(s->tone),
@@ -139,8 +144,8 @@ static enum err settings_store(struct tx *tx, const struct id *account, const st
                                  changed_or_null(d->delay_ms), changed_or_null(d->repeat), changed_or_null(d->mode),
                                  changed_or_null(d->before_greeting), v_str(d->numbers), changed_or_null(d->strategy),
                                  changed_or_null(d->seconds), changed_or_null(d->accept), changed_or_null(d->message),
-                                 v_str(timezone), changed_or_null(d->callers_mode), v_str(d->callers_numbers),
-                                 changed_or_null(d->callers_others)),
+                                 v_str(patch->timezone), changed_or_null(d->callers_mode), v_str(d->callers_numbers),
+                                 changed_or_null(d->callers_others), v_int(v_given(patch->phone)), phone),
                          &changed);
     return e ? e : changed ? ERR_NONE : ERR_SETTINGS_VERSION_CONFLICT;
 }
@@ -152,6 +157,13 @@ static bool rings_itself(const struct stored *s)
             return true;
     }
     return false;
+}
+
+static enum err check_phone(struct tx *tx, const struct id *account, struct val phone)
+{
+    bool verified = true;
+    enum err e = v_set(phone) ? phone_verified_before(tx, account, phone.s, &verified) : ERR_NONE;
+    return e || verified ? e : ERR_FORWARDING_PHONE_NOT_VERIFIED;
 }
 
 enum err settings_patch(struct tx *tx, const struct principal *who, const struct id *building, bool linked,
@@ -176,7 +188,9 @@ enum err settings_patch(struct tx *tx, const struct principal *who, const struct
     for (int i = 0; i < GREETING_COUNT; i++)
         if (patch->greetings[i].p)
             s.greetings[i] = patch->greetings[i];
-    e = settings_store(tx, &who->account_id, building, &s, &patch->door, patch->timezone);
+    e = check_phone(tx, &who->account_id, patch->phone);
+    if (!e)
+        e = settings_store(tx, &who->account_id, building, &s, patch);
     if (!e)
         e = settings_load(tx, &who->account_id, building, &s);
     if (e)

@@ -23,6 +23,7 @@ struct settings {
     struct str known[CALLERS_KNOWN_MAX]; /* numbers that released the door, the last one first */
     size_t known_count;
     struct str timezone; /* IANA name; STR_NONE: not set */
+    struct str phone;    /* the forwarding phone that was given for the building; STR_NONE: the account's */
     struct str version;  /* SETTINGS_VERSION_LEN hex: SHA-256 of the stored settings and the row's version */
 };
 
@@ -34,13 +35,14 @@ struct settings_patch {
     struct str greetings[GREETING_COUNT];
     struct door_patch door;
     struct str timezone; /* STR_NONE: unchanged */
+    struct val phone;    /* not given: unchanged; null: the account's */
 };
 
 /* Changes the settings that are given; *ret is the new state. `linked`: the building is not the primary one. Fails, in
  * this order, with ERR_NUMBER_OWNER_REQUIRED (an invited member), ERR_MULTI_BUILDING_REQUIRED (linked, without an
  * active subscription), ERR_BUILDING_NOT_FOUND, ERR_NUMBER_NOT_FOUND (not provisioned yet),
- * ERR_SETTINGS_VERSION_CONFLICT, ERR_INVALID_SETTINGS (a number to ring is the building's own, the zone is not known,
- * or no caller would be listed). */
+ * ERR_SETTINGS_VERSION_CONFLICT, ERR_FORWARDING_PHONE_NOT_VERIFIED, ERR_INVALID_SETTINGS (a number to ring is the
+ * building's own, the zone is not known, or no caller would be listed). */
 enum err settings_patch(struct tx *tx, const struct principal *who, const struct id *building, bool linked,
                         struct str version, const struct settings_patch *patch, struct settings *ret) CHECKED;
 

@@ -2,6 +2,7 @@
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
+import { added, owner } from './lib/buildings.js';
 import { ok, refused } from './lib/client.js';
 import { sql } from './lib/store.js';
 import { advance, agent, HOUR, message, MINUTE, now, resident, setSubscription, signIn, TIMESTAMP, useWorld, visit } from './lib/world.js';
@@ -353,6 +354,37 @@ describe('forwarding phone', () => {
             await fault({ operation: 'receive', fault: 'decline' });
             await requested(await resident(client));
             await fault({ fault: 'none' });
+        });
+    });
+
+    describe('of a linked building', () => {
+        const rings = async ({ virtual_number: to }) => (await visit(client, { to })).forwarded_to;
+        it('follows the account\'s unless one was given', async () => {
+            const who = await owner(client);
+            const cabin = await added(who);
+            const was = await rings(cabin);
+            assert.match(was, /^\+1/);
+            const shown = async () => ok(await who.client.get(`/v1/buildings/${cabin.id}/settings`));
+            assert.equal((await shown()).forward_phone, null);
+            const next = await verified(who);
+            assert.equal(await rings(cabin), next);
+            const set = async (forward_phone) => {
+                const { version } = await shown();
+                return who.client.patch(`/v1/buildings/${cabin.id}/settings`, { forward_phone }, { headers: { 'If-Match': version } });
+            };
+            refused(await set(freshPhone()), 400, 'FORWARDING_PHONE_NOT_VERIFIED');
+            refused(await set('5551234'), 400, 'INVALID_PHONE_NUMBER');
+            assert.equal(ok(await set(was)).forward_phone, was);
+            assert.equal(await rings(cabin), was);
+            const { version } = await shown();
+            const stranger = await owner(client);
+            await verified(stranger, was);
+            const now = await shown();
+            assert.deepEqual([now.forward_phone, now.version === version], [null, false]);
+            assert.equal(await rings(cabin), next);
+            refused(await set(was), 400, 'FORWARDING_PHONE_NOT_VERIFIED');
+            assert.equal(ok(await set(next)).forward_phone, next);
+            assert.equal(ok(await set(null)).forward_phone, null);
         });
     });
 });

@@ -14,7 +14,7 @@ import { h, icon, patch } from './lib/view.js';
  * @typedef {{numbers: string[], strategy: string, seconds: number, accept: boolean, message: boolean}} Ring
  * @typedef {{mode: string, numbers: string[], others: string}} Callers
  * @typedef {{virtual_number: string | null, unlock_tone: string | null, greeting_welcome: string, greeting_granted: string, greeting_denied: string,
- *   greeting_forwarding: string, release: Release, ring: Ring, callers: Callers, known_callers: string[], timezone?: string | null, version: string | null, editable: boolean}} Settings
+ *   greeting_forwarding: string, release: Release, ring: Ring, callers: Callers, known_callers: string[], timezone?: string | null, forward_phone: string | null, version: string | null, editable: boolean}} Settings
  * @typedef {{phone_number: string | null, verified: boolean}} Phone
  */
 
@@ -255,10 +255,13 @@ function ringForm() {
 }
 
 function phoneCard() {
+    const own = settings.forward_phone;
     return h('section', { class: 'card', 'aria-labelledby': 'phones', key: 'phones' }, h('h2', { id: 'phones' }, t('phones')),
         h('ul', { class: 'rows' }, h('li', null, h('span', { class: 'sign' }, icon('phone')),
-            h('div', null, h('b', { class: 'num' }, phone.phone_number ?? t('no_phone')), h('span', { class: 'small quiet' }, phone.phone_number ? building.is_primary ? t('phone_hint') : t('phone_linked') : t('no_phone_hint'))),
-            h('button', { type: 'button', onclick: () => changePhone().catch(tellError) }, phone.phone_number ? t('change') : t('add')))),
+            h('div', null, h('b', { class: 'num' }, own ?? phone.phone_number ?? t('no_phone')), h('span', { class: 'small quiet' },
+                own ? t('phone_own') : phone.phone_number ? building.is_primary ? t('phone_hint') : t('phone_linked') : t('no_phone_hint'))),
+            own ? h('button', { type: 'button', onclick: () => save({ forward_phone: null }) }, t('phone_follow'))
+                : h('button', { type: 'button', onclick: () => changePhone().catch(tellError) }, phone.phone_number ? t('change') : t('add')))),
         settings.version && ringForm());
 }
 

@@ -29,7 +29,8 @@ callers_mode, callers_numbers, callers_others
 
 -- name: building_settings
 SELECT b.virtual_number, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
-    b.greeting_forwarding, b.settings_version, b.timezone, {release b}, {ring b}, {callers b}, coalesce(b.forward_phone, a.phone) AS phone
+    b.greeting_forwarding, b.settings_version, b.timezone, {release b}, {ring b}, {callers b}, coalesce(b.forward_phone, a.phone) AS phone,
+    b.forward_phone
 FROM building b JOIN account a ON a.id = b.account_id
 WHERE b.account_id = $1 AND b.id = $2
 
@@ -44,7 +45,8 @@ UPDATE building SET unlock_tone = $4, greeting_welcome = $5, greeting_granted = 
     ring_seconds = coalesce($17, ring_seconds), ring_accept = coalesce($18, ring_accept),
     ring_message = coalesce($19, ring_message), timezone = coalesce($20, timezone),
     callers_mode = coalesce($21, callers_mode), callers_numbers = coalesce($22, callers_numbers),
-    callers_others = coalesce($23, callers_others)
+    callers_others = coalesce($23, callers_others),
+    forward_phone = CASE WHEN $24 = 1 THEN CAST($25 AS TEXT) ELSE forward_phone END
 WHERE account_id = $1 AND id = $2 AND settings_version = $3
 
 -- The building's number is another one from now on: nobody has tried it yet.

@@ -9,9 +9,9 @@ FROM account WHERE id = $1
 INSERT INTO building_operation (account_id, id, action, created_at, expires_at, building_id, label,
     street, city, state, zip, country, unlock_tone, phone_number, virtual_number, building_count,
     subscription_id, price_id, current_quantity, new_quantity, currency, next_invoice_minor, per_building_minor,
-    billing_interval, proration_s)
+    billing_interval, proration_s, phone_given)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-    $25)
+    $25, $26)
 
 -- Reading.
 
@@ -19,7 +19,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 id, account_id, action, status, created_at, expires_at, building_id, label, street, city, state, zip, country,
     unlock_tone, phone_number, virtual_number, building_count, subscription_id, price_id, currency, billing_interval,
     current_quantity, new_quantity, next_invoice_minor, per_building_minor, proration_s, request_id, request_hash,
-    step, attempt, progressed_at, error, result_number
+    step, attempt, progressed_at, error, result_number, phone_given
 
 -- name: operation_get
 SELECT {operation}
@@ -71,6 +71,8 @@ UPDATE building_operation SET status = 'reconciliation_required'
 WHERE status IN ('running', 'reconciliation_required') AND status = 'running' AND progressed_at <= $1
 
 -- name: operation_insert_building
+-- A phone that another account has verified meanwhile is void.
 INSERT INTO building (account_id, id, created_at, is_primary, label, street, city, state, zip, country, forward_phone,
     unlock_tone)
-VALUES ($1, $2, $3, 0, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (account_id, id) DO NOTHING
+VALUES ($1, $2, $3, 0, $4, $5, $6, $7, $8, $9,
+    (SELECT CAST($10 AS TEXT) WHERE NOT EXISTS (SELECT 1 FROM account o WHERE o.phone = $10 AND o.id <> $1)), $11) ON CONFLICT (account_id, id) DO NOTHING

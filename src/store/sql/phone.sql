@@ -11,6 +11,10 @@ SELECT 1 FROM account WHERE phone = $2 AND id <> $1 LIMIT 1
 -- name: phone_set
 UPDATE account SET phone = $2, phone_verified_at = $3 WHERE id = $1
 
+-- name: phone_take_from_others
+-- Buildings of other accounts for which the number was given follow their account's phone again.
+UPDATE building SET forward_phone = NULL, settings_version = settings_version + 1 WHERE forward_phone = $2 AND account_id <> $1
+
 -- name: phone_code_insert
 INSERT INTO phone_code (account_id, id, phone, code_mac, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
 

@@ -356,7 +356,7 @@ static void test_the_purge_deletes_keys_by_their_expiry(struct tx *tx)
                 x(test_a_removed_members_key_is_revoked) x(test_scopes_default_to_four)                                \
                     x(test_scopes_that_cannot_be_issued_are_refused) x(test_the_earlier_revision_has_one_more_scope)   \
                         x(test_a_session_has_the_scopes_of_its_accounts_revision)                                      \
-                            x(test_an_owners_key_has_no_end_and_every_scope_that_its_revision_gives)                            \
+                            x(test_an_owners_key_has_no_end_and_every_scope_that_its_revision_gives)                   \
                                 x(test_owners_keys_are_five_and_apart_from_agents)                                     \
                                     x(test_owners_keys_are_valid_under_the_earlier_revision_alone)                     \
                                         x(test_a_revoked_owners_key_is_purged) x(test_twenty_agent_keys_may_be_active) \
