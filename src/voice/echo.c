@@ -12,9 +12,10 @@ void echo_take(struct echo *e, int64_t now_ms, const int16_t *samples, size_t n)
     if (now_ms - e->taken_ms > ECHO_MS)
         memset(e->samples, 0, sizeof e->samples);
     e->taken_ms = now_ms;
-    for (size_t i = 0; i < n; i++) {
-        e->samples[e->next] = samples[i];
-        e->next = (e->next + 1) % ECHO_SAMPLES;
+    for (size_t at = 0, part; at < n; at += part) {
+        part = ECHO_SAMPLES - e->next < n - at ? ECHO_SAMPLES - e->next : n - at;
+        memcpy(e->samples + e->next, samples + at, part * sizeof *samples);
+        e->next = (e->next + part) % ECHO_SAMPLES;
     }
 }
 
