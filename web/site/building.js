@@ -260,7 +260,7 @@ function phoneCard() {
         h('ul', { class: 'rows' }, h('li', null, h('span', { class: 'sign' }, icon('phone')),
             h('div', null, h('b', { class: 'num' }, own ?? phone.phone_number ?? t('no_phone')), h('span', { class: 'small quiet' },
                 own ? t('phone_own') : phone.phone_number ? building.is_primary ? t('phone_hint') : t('phone_linked') : t('no_phone_hint'))),
-            own ? h('button', { type: 'button', onclick: () => save({ forward_phone: null }) }, t('phone_follow'))
+            own ? h('button', { type: 'button', 'aria-label': t('phone_follow'), title: t('phone_follow'), onclick: () => save({ forward_phone: null }) }, t('phone_reset'))
                 : h('button', { type: 'button', onclick: () => changePhone().catch(tellError) }, phone.phone_number ? t('change') : t('add')))),
         settings.version && ringForm());
 }
