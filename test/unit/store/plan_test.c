@@ -26,6 +26,7 @@ static const struct exception {
     const char *statement, *reason;
 } exceptions[] = {
     {"access_usable", USABLE},
+    {"access_callers", "of a building's few: the newest callers are kept"},
     {"access_count", "of rows that a LIMIT has counted"},
     {"account_list_billed", START},
     {"account_list_unbilled", START},
