@@ -1,4 +1,4 @@
-# Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
+# The commands of a developer, each in a line or two: `make help` lists them. build.mk builds the programs.
 .DEFAULT_GOAL := build
 .PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-generators check-homeassistant peers check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql e2e-cover upgrade upgrade-package bench bench-smoke asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh check-ci clean
 SHELL := /bin/sh
@@ -6,14 +6,15 @@ PREFIX := /usr/local
 E2E := test/e2e
 NODE_MODULES := $(E2E)/node_modules/.package-lock.json
 CORES := $(shell nproc)
-CTEST := ctest --output-on-failure -j $(shell expr 2 '*' $(CORES)) --timeout 600 --no-tests=error
+# Jobs of its own, unless this make has some to share.
+BUILD = $(BUILD_NICE) $(MAKE) -f build.mk $(if $(findstring jobserver,$(MAKEFLAGS)),,-j $(CORES))
 # End-to-end files of check-systemd: between them all that the service does with files, networks, processes and speech.
 # None that kills or stops a service: only its wrapper would notice.
 UNIT_FILES := signin webhooks messages metrics voice-media greetings trunks proxy
 # Set by .ci/run, so that compilers leave the processor to the tests that run at the same time, and
 BUILD_NICE :=
 # so that a test that fails runs once more, and its first failure is reported.
-CTEST_AGAIN :=
+UNIT_AGAIN :=
 E2E_AGAIN :=
 CLUSTER_AGAIN :=
 # Gives the unit tests a PostgreSQL server, so that they run on both store engines.
@@ -30,8 +31,7 @@ help: ## this list
 
 build: ## the daemon, as build/portero; installs missing Debian packages first
 	scripts/setup build
-	cmake --preset release
-	cmake --build --preset release
+	$(BUILD)
 
 run: build ## starts the service in the sandbox with portero.conf
 	exec build/portero serve --config portero.conf
@@ -48,19 +48,19 @@ cluster: build ## two nodes on three PostgreSQL servers that fail over, to try: 
 test: native-tests e2e upgrade ## everything: unit tests, crash tests, end to end on both store engines, an upgrade
 
 native-tests: programs
-	$(BOTH_ENGINES) $(CTEST) $(CTEST_AGAIN) --test-dir build
+	$(BOTH_ENGINES) scripts/unit-tests $(UNIT_AGAIN)
 
 unit: programs ## unit tests of the release build
-	$(BOTH_ENGINES) $(CTEST) -LE crash --test-dir build
+	$(BOTH_ENGINES) scripts/unit-tests --unit
 
 test-plans: build ## PostgreSQL's plans of every statement on ten million grants and log entries: half an hour, 20 GB of disk
 	scripts/setup test
-	cmake --build --preset release --target store_spread_test
+	$(BUILD) build/store_spread_test
 	PG_CLUSTER_OPTIONS="-c shared_buffers=1GB -c max_wal_size=8GB -c autovacuum=off" PORTERO_TEST_ROWS=10000000 \
 	    $(BOTH_ENGINES) build/store_spread_test
 
 crash: programs ## acknowledged writes survive kill -9 and a simulated loss of power
-	$(CTEST) -L crash --test-dir build
+	scripts/unit-tests --crash
 
 e2e: build clients ## the real daemon and real peers, on both store engines
 	node $(E2E)/run.js $(E2E_AGAIN)
@@ -79,7 +79,7 @@ upgrade: build $(NODE_MODULES) ## an upgrade and its undoing under load, with th
 
 programs: build
 	scripts/setup test
-	cmake --build --preset release --target unit_tests crash_tests
+	$(BUILD) unit_tests crash_tests
 
 $(NODE_MODULES): $(E2E)/package-lock.json
 	scripts/setup test
@@ -105,19 +105,17 @@ bench-smoke: build ## shows that every measurement can run, with tiny counts; ab
 
 asan-programs:
 	scripts/setup check
-	cmake --preset asan
-	$(BUILD_NICE) cmake --build --preset asan --target unit_tests
+	$(BUILD) KIND=asan unit_tests
 
 asan: asan-programs ## unit tests under AddressSanitizer and UBSan
-	$(CTEST) $(CTEST_AGAIN) -LE crash --test-dir build/asan
+	scripts/unit-tests --build build/asan --unit $(UNIT_AGAIN)
 
 tsan-programs:
 	scripts/setup check
-	cmake --preset tsan
-	$(BUILD_NICE) cmake --build --preset tsan --target thread_tests
+	$(BUILD) KIND=tsan thread_tests
 
 tsan: tsan-programs ## unit tests that can start a thread, under ThreadSanitizer
-	$(CTEST) $(CTEST_AGAIN) -L threads --test-dir build/tsan
+	scripts/unit-tests --build build/tsan --threads $(UNIT_AGAIN)
 
 fuzz: fuzzers ## every fuzzer for FUZZ_SECONDS (10) each
 	scripts/fuzz
@@ -127,11 +125,10 @@ fuzz-check: fuzzers ## every fuzzer on the same 50 000 inputs each time
 
 fuzzers:
 	scripts/setup check
-	cmake --preset asan
-	$(BUILD_NICE) cmake --build --preset asan --target fuzzers
+	$(BUILD) KIND=asan fuzzers
 
 install: build ## installs below PREFIX (/usr/local), and the configuration in /etc; DESTDIR=DIR puts all of it below DIR
-	cmake --install build --prefix $(PREFIX)
+	$(MAKE) -f build.mk install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 
 deb: ## the Debian package, in build/deb
 	scripts/setup package
@@ -181,11 +178,10 @@ lint: $(NODE_MODULES) ## format, documents, English, names, texts, types of the 
 	scripts/check-texts
 	$(E2E)/node_modules/.bin/tsc -p web/site/jsconfig.json
 	scripts/check-commits
-	cmake --preset clang
-	cmake --build --preset clang --target generated_headers
-	find src build/clang/generated -type f | scripts/once cppcheck --quiet -j $(CORES) --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
-	    --suppress=missingIncludeSystem --library=posix,gnu -I src -I build/clang/generated src
-	cmake --build --preset clang --target warnings
+	$(BUILD) generated
+	find src build/generated -type f | scripts/once cppcheck --quiet -j $(CORES) --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
+	    --suppress=missingIncludeSystem --library=posix,gnu -I src -I build/generated src
+	$(BUILD) KIND=clang warnings
 	scripts/tidy
 
 check-build: build ## who may use whom, and the protections of the binary

@@ -7,7 +7,7 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { connect as tcp } from 'node:net';
 import { connect as tls } from 'node:tls';
 import { dirname, join } from 'node:path';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { assets } from './assets.mjs';
 import { backup } from './backup.mjs';
 import { command } from './command.mjs';
@@ -500,10 +500,8 @@ function checkTable() {
 
 /** Builds the service and the programs of these measurements. */
 function build(names) {
-  const programs = names.flatMap((name) => BENCHES[name].files).filter((file) => file.endsWith('.c')).map((file) => `bench_${file.slice(0, -2)}`);
-  const cmake = (...args) => run('cmake', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
-  if (!existsSync(join(root, 'build/build.ninja'))) cmake('--preset', 'release');
-  cmake('--build', '--preset', 'release', '--target', 'portero', ...new Set(programs));
+  const programs = names.flatMap((name) => BENCHES[name].files).filter((file) => file.endsWith('.c')).map((file) => `build/bench_${file.slice(0, -2)}`);
+  run('make', ['-f', 'build.mk', `-j${cpus().length}`, 'build/portero', ...new Set(programs)], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 const lacksModules = (name) => BENCHES[name].modules && !existsSync(join(root, BENCHES[name].modules, COMPILED[BENCHES[name].modules]));

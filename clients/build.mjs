@@ -13,7 +13,7 @@ import { typescriptSources } from './lib/typescript.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const e2e = join(root, 'test/e2e');
 const out = join(root, 'build/clients');
-const version = /^project\(portero VERSION ([0-9.]+)/m.exec(readFileSync(join(root, 'CMakeLists.txt'), 'utf8'))[1];
+const version = /^VERSION := ([0-9.]+)/m.exec(readFileSync(join(root, 'build.mk'), 'utf8'))[1];
 
 function run(command, args, options) {
     const done = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 26, ...options });

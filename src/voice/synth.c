@@ -1,20 +1,18 @@
 #include "voice/synth.h"
 
-#include <flite/flite.h>
 #include <glib.h>
 #include <pthread.h>
 
 #include "base/library.h"
 #include "base/log.h"
 #include "voice/audio.h"
+#include "voice/flite_abi.h"
 
 #define VOICE_RATE  16000
 #define CHUNK       VOICE_RATE                         /* samples between two calls of on_speech() */
 #define SAMPLES_MAX ((AUDIO_SECONDS + 1) * VOICE_RATE) /* more than is kept, so that audio_cut() fades */
 
 #define VOICE_LIBRARY "libflite_cmu_us_rms.so.1"
-
-cst_voice *register_cmu_us_rms(const char *directory); /* of VOICE_LIBRARY, which has no header */
 
 #define FLITE(S)                                                                                                       \
     S(flite_init)                                                                                                      \
@@ -74,18 +72,19 @@ static bool has_words(const struct buf *text)
 /* ---- flite ---- */
 
 /* Takes the next samples. Stops flite when there are enough of them. */
-static int on_speech(const cst_wave *w, int start, int size, int last, cst_audio_streaming_info *info)
+static int on_speech(const cst_wave *wave, int start, int size, int last, cst_audio_streaming_info *info)
 {
     (void)last;
     (void)info;
+    const struct flite_wave *w = (const struct flite_wave *)wave;
     if (w->sample_rate != VOICE_RATE || w->num_channels != 1 || start < 0 || size < 0)
-        return CST_AUDIO_STREAM_STOP;
+        return FLITE_STREAM_STOP;
     size_t n = (size_t)size, room = SAMPLES_MAX - speech->n;
     if (n > room)
         n = room;
     memcpy(speech->samples + speech->n, w->samples + start, n * sizeof *speech->samples);
     speech->n += n;
-    return speech->n < SAMPLES_MAX ? CST_AUDIO_STREAM_CONT : CST_AUDIO_STREAM_STOP;
+    return speech->n < SAMPLES_MAX ? FLITE_STREAM_CONT : FLITE_STREAM_STOP;
 }
 
 static bool load_voice(void)
@@ -99,9 +98,8 @@ static bool load_voice(void)
     voice = flite.register_cmu_us_rms(NULL);
     if (!voice || !info)
         return false;
-    info->min_buffsize = CHUNK;
-    info->asc = on_speech;
-    flite.feat_set(voice->features, "streaming_info", flite.audio_streaming_info_val(info));
+    *(struct flite_stream *)info = (struct flite_stream){.min_buffsize = CHUNK, .asc = on_speech};
+    flite.feat_set(((struct flite_voice *)voice)->features, "streaming_info", flite.audio_streaming_info_val(info));
     return true;
 }
 

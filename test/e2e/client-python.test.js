@@ -47,7 +47,7 @@ describe('the Python client', () => {
     after(() => rmSync(directory, { recursive: true, force: true }));
 
     it('is a wheel and its source, with licence, description and the mark of types', async () => {
-        const version = /portero VERSION ([0-9.]+) /.exec(readFileSync(join(root, 'CMakeLists.txt'), 'utf8'))[1];
+        const version = /^VERSION := ([0-9.]+)$/m.exec(readFileSync(join(root, 'build.mk'), 'utf8'))[1];
         // Later releases of setuptools write the source's name like the wheel's.
         assert.deepEqual(made.map((name) => name.replace('portero-client', 'portero_client')).sort(),
             [`portero_client-${version}-py3-none-any.whl`, `portero_client-${version}.tar.gz`]);

@@ -243,7 +243,7 @@ describe('the package of the TypeScript client', () => {
         assert.ok(names.every((name) => /^(dist\/|LICENSE|README\.md|package\.json)/.test(name)), names.join());
         const manifest = JSON.parse(readFileSync(join(clients(), 'typescript/package.json')));
         assert.equal(manifest.version, version);
-        assert.match(readFileSync(new URL('../../CMakeLists.txt', import.meta.url), 'utf8'), new RegExp(`portero VERSION ${version} `));
+        assert.match(readFileSync(new URL('../../build.mk', import.meta.url), 'utf8'), new RegExp(`^VERSION := ${version}$`, 'm'));
         assert.deepEqual([manifest.dependencies, manifest.license], [undefined, 'Apache-2.0']);
     });
 

@@ -14,6 +14,8 @@
 #   fresh_sandbox                  no var/ until the end of the stage
 #   at_end                         a function of the stage's own, for what it has to stop
 #   helper COMMAND…                starts it in the background until the end of the stage; its output is in $work/helpers
+#   as_joe COMMAND                 runs it as the user joe, who is no administrator, in his clone
+#   end_service                    ends what runs as build/portero by SIGTERM
 #   stand_in NAME                  a program of that name, first in PATH, whose text is on standard input
 BLOCK_S=${BLOCK_S:-180}
 stage=$(basename "$0")
@@ -92,6 +94,14 @@ stand_in() {
     cat >"$work/bin/$1"
     chmod 755 "$work/bin/$1"
     export PATH=$work/bin:${PATH#"$work/bin:"}
+}
+
+as_joe() { runuser -u joe -- env -u LAUNCHER HOME=~joe sh -c "cd ~/portero && exec $1"; }
+end_service() {
+    local program
+    for program in /proc/[0-9]*/exe; do
+        case $(readlink "$program" || :) in */build/portero) kill -TERM "$(echo "$program" | cut -d/ -f3)" ;; esac
+    done
 }
 
 blocks() {

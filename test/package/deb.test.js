@@ -26,8 +26,8 @@ describe('a user without root', () => {
 });
 
 describe('the version', () => {
-    it('is the same in CMakeLists.txt, the program, CHANGELOG.md and debian/changelog', () => {
-        const version = /^project\(portero VERSION ([0-9.]+) /m.exec(read('CMakeLists.txt'))[1];
+    it('is the same in build.mk, the program, CHANGELOG.md and debian/changelog', () => {
+        const version = /^VERSION := ([0-9.]+)$/m.exec(read('build.mk'))[1];
         assert.equal(run(binary, ['--version']).stdout, `portero ${version}\n`);
         assert.equal(changelog('Version'), version);
         const [, newest, date] = /^## \[(.+?)\](?: - (.+))?$/m.exec(read('CHANGELOG.md'));

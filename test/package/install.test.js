@@ -7,7 +7,7 @@ import { binary, build, commands, filesBelow, options, read, run, temporary, top
 
 describe('an installation', () => {
     const root = temporary();
-    const install = () => run('cmake', ['--install', build, '--prefix', '/usr'], { env: { ...process.env, DESTDIR: root } });
+    const install = () => run('make', ['-f', 'build.mk', 'install', `BUILD=${build}`, 'PREFIX=/usr', `DESTDIR=${root}`], { cwd: top });
     install();
 
     it('has the files of packaging/installed.txt, and no others', () => {
@@ -47,7 +47,7 @@ describe('the units', () => {
     const root = temporary();
     const units = join(root, 'usr/lib/systemd/system');
     const unit = (name) => readFileSync(join(units, name), 'utf8');
-    run('cmake', ['--install', build, '--prefix', '/usr'], { env: { ...process.env, DESTDIR: root } });
+    run('make', ['-f', 'build.mk', 'install', `BUILD=${build}`, 'PREFIX=/usr', `DESTDIR=${root}`], { cwd: top });
 
     it('start the program that was installed', () => {
         assert.match(unit('portero.service'), /^ExecStart=\/usr\/bin\/portero serve$/m);

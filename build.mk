@@ -1,0 +1,221 @@
+# How the service is built, its documents, unit tests, fuzzers and benches, and how it is installed. The Makefile
+# runs it once the packages are there; `make -f build.mk build/base_config_test` builds one program.
+#
+#   KIND=release   build: gcc, optimized
+#   KIND=asan      build/asan: clang with AddressSanitizer and UBSan, and for fuzzers
+#   KIND=tsan      build/tsan: clang with ThreadSanitizer
+#   KIND=clang     clang's warnings alone
+#   BUILD=DIR      another directory for the objects and programs
+#   GENERATED=DIR  another directory for the sources that are generated, which are the same for each kind
+#   LAUNCHER=ccache  what starts the compiler
+#   V=1            prints the commands
+VERSION := 0.1.0
+KIND := release
+GENERATED := build/generated
+BUILD := build$(if $(filter-out release,$(KIND)),/$(KIND))
+LAUNCHER ?=
+PREFIX := /usr/local
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+$(if $(V),,.SILENT:)
+
+# ---- flags -----------------------------------------------------------------------------------------------------------
+ifeq ($(KIND),release)
+compiler := gcc
+CFLAGS ?= -O2 -g
+CPPFLAGS ?= -D_FORTIFY_SOURCE=2
+else
+compiler := clang
+CFLAGS := -O1 -g1 -fno-omit-frame-pointer
+CPPFLAGS :=
+warnings := -Wno-gnu-zero-variadic-macro-arguments
+endif
+sanitizer_asan := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+sanitizer_tsan := -fsanitize=thread
+sanitizer := $(sanitizer_$(KIND))
+warnings += -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror -Wno-overlength-strings
+# Without -fvisibility a name of ours goes before a library's own use of the same name.
+protections := -fstack-protector-strong -fno-common -fvisibility=hidden
+# Those that not every compiler and processor has. scripts/check-hardening looks for them in the binary.
+maybe := -fstack-clash-protection -ftrivial-auto-var-init=zero -fcf-protection=full -mbranch-protection=standard
+libraries := jansson glib-2.0 libconfuse libcrypto libssl sqlite3 libpq libcurl zlib libbrotlienc speexdsp libevent_core libevent_pthreads libcmark-gfm
+
+# found.mk has what this machine's compiler and pkgconf say, so that they are asked once.
+$(BUILD)/found.mk: build.mk
+	mkdir -p $(@D)
+	includes=$$(pkgconf --cflags $(libraries)) && linked=$$(pkgconf --libs $(libraries)) && srtp=$$(pkgconf --libs libsrtp2) && \
+	for flag in $(maybe); do \
+	    if $(compiler) -Werror $$flag -S -o /dev/null -x c /dev/null 2>/dev/null; then protects="$$protects $$flag"; fi; \
+	done && \
+	printf '%s := %s\n' includes "$$includes" linked "$$linked" srtp "$$srtp" protects "$$protects" >$@
+# An installation takes what was built with whatever flags.
+installs := $(filter install,$(MAKECMDGOALS))
+ifeq ($(installs),)
+include $(BUILD)/found.mk
+endif
+
+# The definitions of libre's headers; Debian's pocketsphinx.pc names a directory that does not exist.
+define_all := -D_GNU_SOURCE -DPORTERO_VERSION='"$(VERSION)"' -DHAVE_INTTYPES_H -DHAVE_STDBOOL_H -DHAVE_INET6
+flags = -std=gnu17 -pthread $(define_all) $(CPPFLAGS) $(CFLAGS) $(sanitizer) $(warnings) $(protections) $(protects) \
+    -Isrc -I$(GENERATED) $(includes)
+# The C library's start files do not say that they hold to the shadow stack, but they do.
+link_flags = $(CFLAGS) $(sanitizer) $(LDFLAGS) -pthread -Wl,-z,relro,-z,now $(if $(findstring -fcf-protection,$(protects)),-Wl$(comma)-z$(comma)shstk) -Wl,--as-needed
+comma := ,
+
+# ---- sources ---------------------------------------------------------------------------------------------------------
+# A room is a directory of src, and one static library: what it uses of others (docs/architecture.md).
+uses_base :=
+uses_store := base
+uses_domain := store
+uses_net := base
+uses_http := net
+uses_providers := store net
+uses_jobs := domain providers
+uses_api := domain http providers jobs
+uses_site := api
+uses_voice := domain net
+uses_twiml := api voice jobs
+uses_mcp := api
+uses_sandbox := api voice jobs
+uses_admin := api
+uses_cli := mcp site sandbox twiml admin voice
+rooms := $(patsubst uses_%,%,$(filter uses_%,$(.VARIABLES)))
+
+reached = $(sort $1 $(foreach room,$(uses_$1),$(call reached,$(room))))
+archives = $(patsubst %,$(BUILD)/libportero_%.a,$(sort $(foreach room,$1,$(call reached,$(room)))))
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
+
+tests := $(wildcard test/unit/*/*_test.c)
+fuzzers := $(wildcard test/fuzz/*_fuzz.c)
+benches := $(wildcard bench/*.c)
+# room/name_test is the program room_name_test.
+test_programs := $(foreach test,$(tests:test/unit/%.c=%),$(BUILD)/$(subst /,_,$(test)))
+thread_programs := $(foreach test,$(shell sed '/^except /d' test/unit/threads.txt),$(BUILD)/$(subst /,_,$(test)))
+fuzz_programs := $(fuzzers:test/fuzz/%.c=$(BUILD)/%)
+bench_programs := $(benches:bench/%.c=$(BUILD)/bench_%)
+programs := $(BUILD)/portero $(BUILD)/documents $(test_programs) $(fuzz_programs) $(bench_programs) $(BUILD)/store_crash
+
+.PHONY: all generated unit_tests thread_tests crash_tests fuzzers benches warnings print-flags install FORCE
+all: $(BUILD)/portero $(BUILD)/share/man1/portero.1
+unit_tests: $(test_programs)
+thread_tests: $(thread_programs)
+crash_tests: $(BUILD)/store_crash $(BUILD)/libpowerloss.so
+fuzzers: $(fuzz_programs)
+benches: $(bench_programs)
+
+# ---- generated sources -----------------------------------------------------------------------------------------------
+sql := $(sort $(wildcard src/store/sql/*.sql)) $(sort $(wildcard src/store/sql/migrations/*.sql))
+generated_headers := $(addprefix $(GENERATED)/,sql.h site/guides.h mcp/instructions.h api/examples.h domain/sign_in_html.h http/web.h)
+generated_sources := $(GENERATED)/sql_table.c $(GENERATED)/http/web.c
+generated: $(generated_headers) $(generated_sources)
+
+# $(call write,COMMAND): its output becomes the target
+write = mkdir -p $(@D) && echo '$(@F)' && $1 >$@
+text_of = $(call write,awk -f scripts/textgen.awk -v name=$1 $2 $<)
+
+$(GENERATED)/sql.h: $(sql) scripts/sqlgen.awk
+	$(call write,awk -v out=h -f scripts/sqlgen.awk $(sql))
+$(GENERATED)/sql_table.c: $(sql) scripts/sqlgen.awk
+	$(call write,awk -v out=c -f scripts/sqlgen.awk $(sql))
+$(GENERATED)/mcp/instructions.h: docs/agents.md scripts/textgen.awk
+	$(call text_of,instructions_text,-v "section=## In short")
+$(GENERATED)/api/examples.h: src/api/examples.json scripts/textgen.awk
+	$(call text_of,examples_text)
+$(GENERATED)/domain/sign_in_html.h: web/domain/sign_in.html scripts/textgen.awk
+	$(call text_of,sign_in_html)
+# The guides that are served; src/site/docs_guides.c names them.
+$(GENERATED)/site/guides.h: $(wildcard docs/*.md) src/site/docs_guides.c scripts/guidegen scripts/textgen.awk
+	echo guides.h && scripts/guidegen $@
+# The pages, scripts and style sheets of web/, compressed.
+$(GENERATED)/http/web.h $(GENERATED)/http/web.c &: $(wildcard web/site/* web/site/*/* web/sandbox/* web/docs/*) scripts/webgen scripts/webgen.awk
+	echo web.h web.c && scripts/webgen $(GENERATED)/http
+
+# ---- objects ---------------------------------------------------------------------------------------------------------
+# $(call stamp,FILE,TEXT): FILE has TEXT, and is new if it had another: what was built with other words is built again.
+stamp = $(if $(installs),,$(if $(call differ,$(strip $2),$(file <$1)),$(shell mkdir -p $(dir $1))$(file >$1,$(strip $2))))
+differ = $(if $(and $(findstring $1,$2),$(findstring $2,$1)),,yes)
+$(call stamp,$(BUILD)/flags,$(compiler) $(flags) $(link_flags))
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(generated_headers)
+	mkdir -p $(@D) && echo 'cc $<'
+	$(LAUNCHER) $(compiler) $(flags) $(own) -MMD -MP -c -o $@ $<
+
+# The date of the manual pages is that of the first entry of debian/changelog: each build of a version writes the same bytes.
+date := $(shell sed -n 's/^ -- .*, \([0-9]* [A-Z][a-z]* [0-9]*\) .*/\1/p' debian/changelog | head -n 1 | LC_ALL=C date -u +%Y-%m-%d -f -)
+$(if $(filter 20%,$(date)),,$(error debian/changelog has no date))
+$(call objects,src/cli/manual.c): own := -DPORTERO_DATE='"$(date)"'
+$(call objects,$(tests) $(benches) test/crash/store_crash.c): own = -Itest/unit -DSOURCE_DIR='"$(CURDIR)"'
+$(call objects,$(fuzzers)): own := -Wno-missing-prototypes
+sphinx := $(firstword $(wildcard /usr/include/*-linux-*/sphinxbase))
+$(call objects,test/unit/voice/foreign_abi_test.c): own += -isystem /usr/include/pocketsphinx -isystem $(sphinx) -isystem $(dir $(sphinx))
+
+define library # ROOM SOURCES
+$$(call stamp,$(BUILD)/libportero_$1.list,$2)
+$(BUILD)/libportero_$1.a: $(call objects,$2) $(BUILD)/libportero_$1.list
+	rm -f $$@ && $(AR) rcs $$@ $$(filter %.o,$$^)
+endef
+$(foreach room,$(rooms),$(eval $(call library,$(room),$(wildcard src/$(room)/*.c) $(filter $(if $(filter $(room),store),%/sql_table.c,$(if $(filter $(room),http),%/web.c)),$(generated_sources)))))
+
+# ---- programs --------------------------------------------------------------------------------------------------------
+$(programs):
+	echo 'ld $@'
+	$(LAUNCHER) $(compiler) $(link_flags) $(own_link) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(own_libraries) -lrem -lre $(linked) -lm
+
+$(BUILD)/portero: $(call objects,src/main.c) $(call archives,cli)
+$(BUILD)/documents: $(call objects,src/documents.c) $(call archives,cli)
+$(BUILD)/store_crash: $(call objects,test/crash/store_crash.c) $(call archives,store)
+$(bench_programs): $(BUILD)/bench_%: $(BUILD)/obj/bench/%.o $(call archives,cli)
+$(fuzz_programs): $(BUILD)/%: $(BUILD)/obj/test/fuzz/%.o $(call archives,cli)
+$(fuzz_programs): private own_link := -fsanitize=fuzzer
+define unit_test # ROOM/NAME
+$(BUILD)/$(subst /,_,$1): $(BUILD)/obj/test/unit/$1.o $(call archives,$(firstword $(subst /, ,$1)) http)
+endef
+$(foreach test,$(tests:test/unit/%.c=%),$(eval $(call unit_test,$(test)))) # http: the test receiver has TLS
+$(test_programs): private own_libraries := -lcmocka
+$(BUILD)/jobs_operation_crash_test: private own_link := -Wl,--wrap=work_run
+# The browser's side (test/unit/voice/raw_browser.h).
+$(BUILD)/voice_sip_listener_test $(BUILD)/voice_webrtc_test: private own_libraries := -lcmocka $(srtp)
+$(BUILD)/bench_webrtc: private own_libraries := $(srtp)
+
+$(BUILD)/libpowerloss.so: test/crash/powerloss.c $(BUILD)/flags
+	echo 'cc $<'
+	$(compiler) -std=gnu17 -D_GNU_SOURCE -O2 -g -pthread $(warnings) -Wno-missing-prototypes -fPIC -shared -o $@ $<
+
+# clang's warnings about programs that no sanitizer build compiles; keeps no output.
+warnings: $(generated_headers)
+	$(foreach source,$(benches) test/crash/store_crash.c,$(compiler) $(flags) -Itest/unit -DSOURCE_DIR='"$(CURDIR)"' -fsyntax-only $(source) &&) true
+
+print-flags: ## for clang-tidy
+	echo '$(flags)'
+
+# ---- documents and installation --------------------------------------------------------------------------------------
+# Manual pages and completions, from the tables of commands and configuration keys.
+$(BUILD)/share/man1/portero.1: $(BUILD)/documents
+	rm -rf $(BUILD)/share && echo 'manual pages and completions' && $< $(BUILD)/share
+
+# packaging/installed.txt lists the files. Configuration and data have the same place whatever the prefix is: the program
+# looks there. An operator's configuration is not overwritten.
+to := $(DESTDIR)$(PREFIX)
+doc := $(to)/share/doc/portero
+put := install -D -m 644
+install: # of what is built
+	install -D -m 755 $(BUILD)/portero $(to)/bin/portero
+	for page in $(BUILD)/share/man*/*; do $(put) -t $(to)/share/man/$$(basename $$(dirname $$page)) $$page || exit; done
+	$(put) -t $(to)/share/bash-completion/completions $(BUILD)/share/bash/portero
+	$(put) -t $(to)/share/zsh/site-functions $(BUILD)/share/zsh/_portero
+	$(put) -t $(to)/share/fish/vendor_completions.d $(BUILD)/share/fish/portero.fish
+	$(put) -t $(to)/lib/systemd/system packaging/portero-backup.timer packaging/portero.socket
+	for unit in portero.service portero-backup.service; do \
+	    sed 's|@BINDIR@|$(PREFIX)/bin|' packaging/$$unit.in | $(put) /dev/stdin $(to)/lib/systemd/system/$$unit || exit; done
+	$(put) packaging/portero.tmpfiles $(to)/lib/tmpfiles.d/portero.conf
+	$(put) packaging/portero.sysusers $(to)/lib/sysusers.d/portero.conf
+	for file in README.md CHANGELOG.md CONTRIBUTING.md LICENSE SECURITY.md src/tbl/metrics.def clients/*/README.md docs/*.md docs/*/*.webp \
+	    packaging/prometheus/alerts.yml packaging/grafana/portero.json; do $(put) $$file $(doc)/$$file || exit; done
+	grep -q '^data_dir = "var"$$' portero.conf || { echo 'portero.conf has no line data_dir = "var"' >&2; exit 1; }
+	sed 's|^data_dir = "var"$$|data_dir = "/var/lib/portero"|' portero.conf | $(put) /dev/stdin $(doc)/portero.conf
+	if [ -e $(DESTDIR)/etc/portero/portero.conf ]; then echo 'kept $(DESTDIR)/etc/portero/portero.conf'; \
+	else $(put) -t $(DESTDIR)/etc/portero $(doc)/portero.conf; fi
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
