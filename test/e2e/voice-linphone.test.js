@@ -38,6 +38,14 @@ class Linphone {
         this.process.stdin.write(`${line}\n`);
     }
 
+    /** It loses a line that is typed before it prompts again. */
+    async press(key) {
+        const prompts = () => this.log.split('linphonec>').length;
+        const before = prompts();
+        this.command(key);
+        await eventually(() => prompts() > before, `linphonec: the prompt after ${key}`);
+    }
+
     says(text) {
         return eventually(() => this.log.includes(text), `linphonec: ${text}`).catch((error) => {
             throw new Error(`${error.message}\n${this.log.slice(-3000)}`, { cause: error });
@@ -68,10 +76,7 @@ describe('linphonec as the call box', () => {
         await grant(person, { type: 'passcode', access_code: '1234', label: 'Visitor' });
         phone.command(`call sip:${person.number}@${address(w.daemon)}`);
         await phone.says('connected');
-        for (const key of '1234') {
-            phone.command(key);
-            await new Promise((done) => { setTimeout(done, 300); });
-        }
+        for (const key of '1234') await phone.press(key);
         await phone.says('Receiving tone 9');
         await phone.says('ended');
         const unlocks = ok(await person.client.get('/v1/logs?limit=100')).data.filter((entry) => entry.type === 'unlock' && entry.succeeded);
