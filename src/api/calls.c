@@ -31,7 +31,8 @@ static const struct shape query_shape = SHAPE(struct call_record_filter, "CallQu
         OUT(caller, T_STRING, .flags = F_REQUIRED | F_NULLABLE,                                                        \
             .doc = "the caller's number, which can be forged; null: withheld"),                                        \
         OUT(outcome, T_STRING, .flags = F_REQUIRED, .values = call_record_outcome_names,                               \
-            .doc = "released: a grant opened the door; forwarded: no grant did; none: no decision"),                   \
+            .doc = "released: a grant opened the door; forwarded: no grant did; unreachable: no grant did, and no "    \
+                   "telephone of the residents rang; none: no decision"),                                              \
         OUT(reason, T_STRING, .flags = F_REQUIRED, .values = access_reason_names, .doc = "reason of the decision"),    \
         OUT(grant_id, T_ID, .flags = F_REQUIRED | F_NULLABLE, .doc = "ID of the grant that released the door"),        \
         OUT(resident_opened, T_BOOL, .flags = F_REQUIRED,                                                              \

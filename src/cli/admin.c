@@ -128,7 +128,7 @@ static const struct option_row checkout_resolve_rows[] = {
 static const struct option_row call_list_rows[] = {
     BUILDING("list the calls to this building only"),
     TEXT(number, "number", "NUMBER", "list the calls to or from this number only"),
-    TEXT(outcome, "outcome", "OUTCOME", "released, forwarded or none"),
+    TEXT(outcome, "outcome", "OUTCOME", "released, forwarded, unreachable or none"),
     COMMON,
 };
 static const struct option_row explain_rows[] = {

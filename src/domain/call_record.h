@@ -17,12 +17,13 @@ enum call_front { CALL_FRONT_SIP, CALL_FRONT_SANDBOX, CALL_FRONT_WEBHOOK };
 
 /* "sip" …, NULL-terminated, as the next four. */
 extern const char *const call_front_names[];
-/* "released", "forwarded", "none" (no decision: the caller hung up before it, or it failed). */
+/* "released", "forwarded", "unreachable" (forwarded, and no telephone rang), "none" (no decision: the caller hung up
+ * before it, or it failed). */
 extern const char *const call_record_outcome_names[];
 extern const char *const call_ended_by_names[];
 extern const char *const call_step_names[];
 
-enum call_record_outcome { CALL_RECORD_NONE, CALL_RECORD_RELEASED, CALL_RECORD_FORWARDED };
+enum call_record_outcome { CALL_RECORD_NONE, CALL_RECORD_RELEASED, CALL_RECORD_FORWARDED, CALL_RECORD_UNREACHABLE };
 
 /* The party or the cause that ended a call. */
 enum call_ended_by {

@@ -6,7 +6,12 @@ const char *const call_front_names[] = {
     [CALL_FRONT_SIP] = "sip", [CALL_FRONT_SANDBOX] = "sandbox", [CALL_FRONT_WEBHOOK] = "webhook", NULL};
 
 const char *const call_record_outcome_names[] = {
-    [CALL_RECORD_NONE] = "none", [CALL_RECORD_RELEASED] = "released", [CALL_RECORD_FORWARDED] = "forwarded", NULL};
+    [CALL_RECORD_NONE] = "none",
+    [CALL_RECORD_RELEASED] = "released",
+    [CALL_RECORD_FORWARDED] = "forwarded",
+    [CALL_RECORD_UNREACHABLE] = "unreachable",
+    NULL,
+};
 
 const char *const call_ended_by_names[] = {
     [CALL_ENDED_CALLER] = "caller",     [CALL_ENDED_SERVICE] = "service",

@@ -8,7 +8,9 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/schema_text.h"
 #include "domain/feed.h"
+#include "domain/phone.h"
 
 /* The room of keys, and of all steps but the last two. */
 #define KEYS_ROOM (CALL_RECORD_STEPS_MAX - 1200)
@@ -35,12 +37,18 @@ static void story_word(struct story *s, int64_t at_ms, enum call_step_kind kind,
     story_add(s, at_ms, kind, str_z(text), STR_NONE);
 }
 
+/* A call box also dials extensions, which a front end gives a `+`. */
+static bool is_extension(const char *number)
+{
+    return *number == '+' && !text_matches(PHONE_PATTERN, str_z(number));
+}
+
 void story_begin(struct story *s, enum call_front front, const char *source, const char *to, const char *from)
 {
     const int64_t now_us = clock_now_us();
     *s = (struct story){.arrival = {.id = id_new(now_us), .started_us = now_us, .front = front}};
     snprintf(s->arrival.source, sizeof s->arrival.source, "%s", source);
-    snprintf(s->arrival.dialled, sizeof s->arrival.dialled, "%s", to);
+    snprintf(s->arrival.dialled, sizeof s->arrival.dialled, "%s", to + is_extension(to));
     snprintf(s->arrival.caller, sizeof s->arrival.caller, "%s", from);
 }
 
@@ -235,6 +243,40 @@ void story_ended_by(struct story *s, enum call_ended_by by)
 
 /* ---- writing ---- */
 
+/* Whether the call was forwarded in vain, and each phone failed before it rang. Over SIP, a phone reports that it
+ * rings; the other front ends note the beginning of its call. A response without that report has its status as text. */
+static bool is_unreached(const struct story *s)
+{
+    struct str rest = str_n(s->steps, s->n);
+    struct call_step step;
+    bool failed = false, unanswered = false;
+    while (call_step_read(&rest, &step))
+        switch (step.kind) {
+        case CALL_STEP_RINGING:
+            if (s->arrival.front == CALL_FRONT_SIP)
+                return false;
+            break;
+        case CALL_STEP_LEG_NO_ANSWER:
+            if (!step.text.n)
+                return false;
+            failed = true;
+            break;
+        case CALL_STEP_LEG_FAILED:
+            failed = true;
+            break;
+        case CALL_STEP_LEG_ANSWERED:
+        case CALL_STEP_LEG_BUSY:
+        case CALL_STEP_LEG_DECLINED:
+            return false;
+        case CALL_STEP_UNANSWERED:
+            unanswered = true;
+            break;
+        default:
+            break;
+        }
+    return failed && unanswered && !s->omitted;
+}
+
 static void story_end(struct story *s, int64_t at_ms)
 {
     char count[12];
@@ -244,6 +286,8 @@ static void story_end(struct story *s, int64_t at_ms)
         story_word(s, at_ms, CALL_STEP_OMITTED, count);
     }
     story_word(s, at_ms, CALL_STEP_ENDED, call_ended_by_names[s->end.ended_by]);
+    if (s->end.outcome == CALL_RECORD_FORWARDED && is_unreached(s))
+        s->end.outcome = CALL_RECORD_UNREACHABLE;
     s->end.ended_us = s->arrival.started_us + at_ms * 1000;
     s->end.steps = str_n(s->steps, s->n);
 }

@@ -26,7 +26,8 @@ struct story {
     char steps[CALL_RECORD_STEPS_MAX];
 };
 
-/* `source` is an address or a provider. `to` and `from` are E.164, or "". */
+/* `source` is an address or a provider. `to` and `from` are E.164, or ""; `to` may be an extension with a `+`, which is
+ * recorded without it. */
 void story_begin(struct story *s, enum call_front front, const char *source, const char *to, const char *from);
 /* After call_step(c, e, …). */
 void story_event(struct story *s, int64_t at_ms, const struct call *c, const struct call_event *e);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
 import { added, owner as makeOwner } from './lib/buildings.js';
 import { portero } from './lib/daemon.js';
-import { advance, agent, eventually, grant, ID, iso, now, resident, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
+import { advance, agent, changeSettings, eventually, grant, ID, iso, now, resident, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 describe('call records', () => {
     const w = useWorld();
@@ -81,7 +81,7 @@ describe('call records', () => {
         assert.deepEqual(ok(await list(`?since=${call.started_at}`)).data.map((c) => c.id), [call_id]);
         assert.deepEqual(ok(await list(`?since=${call.started_at}&until=${call.started_at}`)).data.map((c) => c.id), [call_id]);
         assert.ok(!ok(await list(`?until=${iso(Date.parse(call.started_at) - 1)}`)).data.some((c) => c.id === call_id));
-        for (const outcome of ['released', 'forwarded', 'none']) {
+        for (const outcome of ['released', 'forwarded', 'unreachable', 'none']) {
             assert.ok(ok(await list(`?outcome=${outcome}`)).data.every((c) => c.outcome === outcome));
         }
         assert.equal(ok(await list('?outcome=forwarded')).data[0].id, call_id);
@@ -123,6 +123,18 @@ describe('call records', () => {
         refused(await reader.get(`/v1/calls/${here}`), 404, 'NOT_FOUND');
         assert.equal(ok(await reader.get(`/v1/buildings/${childId}/decision`)).reason, 'no_grant');
         refused(await reader.get(`/v1/buildings/${owner.building.id}/decision`), 404, 'BUILDING_NOT_FOUND');
+    });
+
+    it('tells that no phone of the residents rang', async () => {
+        const owner = await resident(client);
+        await changeSettings(owner, { ring: { numbers: ['+15551110001'] } });
+        const outcomeOf = async (part) => {
+            const { call_id } = await visit(client, { to: owner.number, resident: part });
+            return ok(await owner.client.get(`/v1/calls/${call_id}`)).outcome;
+        };
+        assert.deepEqual([await outcomeOf('no_answer'), await outcomeOf('unreachable')], ['forwarded', 'unreachable']);
+        assert.equal(ok(await owner.client.get('/v1/calls?outcome=unreachable')).data.length, 1);
+        assert.equal(told('call', 'list', '--building', owner.building.id, '--outcome', 'unreachable').data.length, 1);
     });
 
     it('are listed and shown to the operator, of all accounts', async () => {

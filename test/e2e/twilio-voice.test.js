@@ -226,6 +226,9 @@ describe('Twilio\'s voice webhooks', () => {
             const nobody = await call(person, { resident: ['busy', 'unreachable'] });
             assert.deepEqual(nobody.rang, PHONES);
             assert.match(nobody.said[0], /could not be connected/);
+            assert.equal((await record(person)).outcome, 'forwarded');
+            await call(person, { resident: ['unreachable', 'unreachable'] });
+            assert.equal((await record(person)).outcome, 'unreachable');
             assert.equal((await call(person, { resident: ['declined', 'opened'] })).tones, '9');
             assert.deepEqual((await call(person, { resident: ['answered'] })).rang, PHONES.slice(0, 1));
             const told = await steps(person);

@@ -18,11 +18,13 @@
 
 static char steps_written[CALL_RECORD_STEPS_MAX];
 static int records;
+static enum call_record_outcome outcome_written;
 
 enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end)
 {
     (void)tx;
     (void)arrival;
+    outcome_written = end->outcome;
     (void)snprintf(steps_written, sizeof steps_written, "%.*s", STR_ARG(end->steps));
     records++;
     return ERR_NONE;
@@ -213,6 +215,73 @@ static void test_calls_of_the_owner_and_to_unknown_numbers_leave_no_record(void 
     }
 }
 
+/* A call with one step of each phone, and then nobody who talks to the visitor. */
+static enum call_record_outcome outcome_of(enum call_front front, const struct call_step *legs, size_t n)
+{
+    struct story s;
+    struct call c;
+    story_begin(&s, front, "udp:127.0.0.1:5060", "+15550100000", "+15551112222");
+    call_init(&c);
+    step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED});
+    const struct access_decision forward = decision(ACCESS_FORWARD, ACCESS_NO_GRANT);
+    decided(&s, &c, 1, &forward);
+    decided(&s, &c, 2, &forward);
+    for (size_t i = 0; i < n; i++)
+        story_note(&s, 3, legs[i].kind, legs[i].text.p, "+15557654321");
+    step(&s, &c, 4, (struct call_event){.kind = CALL_FORWARD_FAILED, .failure = CALL_UNREACHABLE});
+    (void)written(&s, 5);
+    assert_int_equal(s.end.outcome, CALL_RECORD_FORWARDED); /* a saved call has it */
+    return outcome_written;
+}
+
+#define LEGS(...)                                                                                                      \
+    (const struct call_step[]){__VA_ARGS__}, sizeof((const struct call_step[]){__VA_ARGS__}) / sizeof(struct call_step)
+#define LEG(name, word)                                                                                                \
+    {                                                                                                                  \
+        .kind = CALL_STEP_##name, .text = {.p = (word) }                                                               \
+    }
+
+static void test_a_call_is_unreachable_if_no_phone_rang(void **state)
+{
+    (void)state;
+    const struct {
+        enum call_front front;
+        const struct call_step *legs;
+        size_t n;
+        enum call_record_outcome wanted;
+    } table[] = {
+        {CALL_FRONT_SIP, LEGS(LEG(LEG_FAILED, "404")), CALL_RECORD_UNREACHABLE},
+        {CALL_FRONT_SIP, LEGS(LEG(LEG_NO_ANSWER, "480")), CALL_RECORD_UNREACHABLE},
+        {CALL_FRONT_SIP, LEGS(LEG(LEG_FAILED, NULL), LEG(LEG_FAILED, "503")), CALL_RECORD_UNREACHABLE},
+        {CALL_FRONT_SIP, LEGS(LEG(LEG_FAILED, "404"), LEG(LEG_NO_ANSWER, NULL)), CALL_RECORD_FORWARDED},
+        {CALL_FRONT_SIP, LEGS(LEG(RINGING, NULL), LEG(LEG_NO_ANSWER, "480")), CALL_RECORD_FORWARDED},
+        {CALL_FRONT_SIP, LEGS(LEG(RINGING, NULL), LEG(LEG_FAILED, "500")), CALL_RECORD_FORWARDED},
+        {CALL_FRONT_SIP, LEGS(LEG(LEG_FAILED, "404"), LEG(LEG_BUSY, "486")), CALL_RECORD_FORWARDED},
+        {CALL_FRONT_SIP, LEGS(LEG(LEG_DECLINED, "603"), LEG(LEG_FAILED, "404")), CALL_RECORD_FORWARDED},
+        {CALL_FRONT_SIP, LEGS(LEG(LEG_ANSWERED, NULL), LEG(LEG_FAILED, NULL)), CALL_RECORD_FORWARDED},
+        {CALL_FRONT_WEBHOOK, LEGS(LEG(RINGING, NULL), LEG(LEG_FAILED, NULL)), CALL_RECORD_UNREACHABLE},
+        {CALL_FRONT_WEBHOOK, LEGS(LEG(RINGING, NULL), LEG(LEG_NO_ANSWER, NULL)), CALL_RECORD_FORWARDED},
+        {CALL_FRONT_WEBHOOK, LEGS(LEG(LEG_BUSY, NULL), LEG(RINGING, NULL), LEG(LEG_FAILED, NULL)),
+         CALL_RECORD_FORWARDED},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_int_equal(outcome_of(table[i].front, table[i].legs, table[i].n), table[i].wanted);
+}
+
+static void test_an_extension_is_recorded_as_dialled(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *to, *wanted;
+    } table[] = {
+        {"+15550100000", "+15550100000"}, {"+4711", "4711"}, {"+0123456", "0123456"}, {"4711", "4711"}, {"", ""}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct story s;
+        story_begin(&s, CALL_FRONT_SIP, "udp:127.0.0.1:5060", table[i].to, "");
+        assert_string_equal(s.arrival.dialled, table[i].wanted);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +289,8 @@ int main(void)
         cmocka_unit_test(test_a_story_tells_who_rang_and_what_the_resident_did),
         cmocka_unit_test(test_a_story_of_many_keys_stays_bounded_and_keeps_the_decision),
         cmocka_unit_test(test_calls_of_the_owner_and_to_unknown_numbers_leave_no_record),
+        cmocka_unit_test(test_a_call_is_unreachable_if_no_phone_rang),
+        cmocka_unit_test(test_an_extension_is_recorded_as_dialled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ async function recordOf(entry) {
     const { data } = await call('GET', `/v1/calls?limit=100&since=${since}&until=${until}`);
     const kind = kindOf(entry);
     const found = /** @type {Call[]} */ (data).find((one) => Date.parse(one.ended_at ?? until) >= at - SLACK_MS
-        && (kind === 'wrong' || (kind === 'call' ? one.outcome === 'forwarded' : one.outcome === 'released' && one.grant_id === entry.unlock_id)));
+        && (kind === 'wrong' || (kind === 'call' ? ['forwarded', 'unreachable'].includes(one.outcome) : one.outcome === 'released' && one.grant_id === entry.unlock_id)));
     return found && call('GET', `/v1/calls/${found.id}`);
 }
 
@@ -163,7 +163,8 @@ function story(entry, record, nameOf) {
             h('dt', null, t('visit.when')), h('dd', { class: 'num' }, exactly(entry.created_at)),
             h('dt', null, t('visit.caller')), h('dd', { class: 'num' }, record.caller ?? t('visit.withheld')),
             record.duration_ms !== null && h('dt', null, t('visit.length')), record.duration_ms !== null && h('dd', { class: 'num' }, offset(record.duration_ms)),
-            record.resident_opened && h('dt', null, t('visit.door')), record.resident_opened && h('dd', null, t('visit.resident_opened'))),
+            record.resident_opened && h('dt', null, t('visit.door')), record.resident_opened && h('dd', null, t('visit.resident_opened')),
+            record.outcome === 'unreachable' && h('dt', null, t('visit.phone')), record.outcome === 'unreachable' && h('dd', null, t('visit.unreachable'))),
         record.steps.length > 0 ? stepList(record, nameOf) : h('p', { class: 'quiet' }, t('visit.no_steps')));
 }
 
