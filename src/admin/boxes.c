@@ -1,8 +1,7 @@
 /* Call boxes that sign in (decisions section 10). */
 #include "admin/routes.h"
+#include "base/forms.h"
 #include "domain/box.h"
-
-#define PHONE_PATTERN "^\\+[1-9][0-9]{6,14}$"
 
 struct box_body {
     struct val name, number;
@@ -26,8 +25,8 @@ struct box_removed {
 #define BOX_NAME(ctype, ...) FIELD(ctype, name, T_STRING, .flags = F_REQUIRED, __VA_ARGS__)
 
 static const struct field body_fields[] = {
-    BOX_NAME(struct box_body, .pattern = BOX_PATTERN, .doc = "user name of its digest"),
-    FIELD(struct box_body, number, T_STRING, .pattern = PHONE_PATTERN, .error = ERR_INVALID_PHONE_NUMBER,
+    BOX_NAME(struct box_body, BOX_FORM, .doc = "user name of its digest"),
+    FIELD(struct box_body, number, T_STRING, PHONE_FORM, .error = ERR_INVALID_PHONE_NUMBER,
           .doc = "its calls come from this number; default: the number that it sends"),
 };
 static const struct shape body_shape = SHAPE(struct box_body, "AdminBox", body_fields);

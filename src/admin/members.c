@@ -1,9 +1,9 @@
 /* Members of buildings (decisions section 3). */
 #include "admin/routes.h"
+
+#include "base/forms.h"
 #include "domain/grant_made.h"
 #include "domain/member.h"
-
-#define PHONE_PATTERN "^\\+[1-9][0-9]{6,14}$"
 
 struct member_body {
     struct val building_id, name, email, phone;
@@ -29,7 +29,7 @@ static const struct field body_fields[] = {
     FIELD(struct member_body, name, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = 120),
     FIELD(struct member_body, email, T_STRING, .flags = F_REQUIRED | F_TRIM | F_LOWER, .format = "email", .max = 254,
           .error = ERR_INVALID_EMAIL),
-    FIELD(struct member_body, phone, T_STRING, .pattern = PHONE_PATTERN, .error = ERR_INVALID_PHONE_NUMBER),
+    FIELD(struct member_body, phone, T_STRING, PHONE_FORM, .error = ERR_INVALID_PHONE_NUMBER),
 };
 static const struct shape body_shape = SHAPE(struct member_body, "AdminMemberAdd", body_fields);
 

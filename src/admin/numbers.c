@@ -1,6 +1,7 @@
 /* The inventory of virtual numbers. */
 #include "admin/routes.h"
 #include "api/number.h"
+#include "base/forms.h"
 #include "domain/account.h"
 #include "domain/number.h"
 #include "domain/owner.h"
@@ -21,8 +22,7 @@ struct released_reply {
 static const char *const countries[] = {"US", "CA", NULL};
 
 static const struct field body_fields[] = {
-    FIELD(struct number_body, number, T_STRING, .flags = F_REQUIRED, .pattern = NUMBER_PATTERN,
-          .error = ERR_INVALID_PHONE_NUMBER),
+    FIELD(struct number_body, number, T_STRING, .flags = F_REQUIRED, NUMBER_FORM, .error = ERR_INVALID_PHONE_NUMBER),
     FIELD(struct number_body, country, T_STRING, .flags = F_UPPER, .values = countries, .doc = "default US"),
     FIELD(struct number_body, account, T_STRING, .flags = F_TRIM | F_LOWER, .max = 254, .error = ERR_INVALID_EMAIL,
           .doc = "e-mail address of the account whose first building gets it"),
@@ -41,8 +41,7 @@ static const struct field reply_fields[] = {
 static const struct shape reply_shape = SHAPE(struct number_reply, "AdminNumberHolder", reply_fields);
 
 static const struct field query_fields[] = {
-    FIELD(struct number_query, number, T_STRING, .flags = F_REQUIRED, .pattern = NUMBER_PATTERN,
-          .error = ERR_INVALID_PHONE_NUMBER),
+    FIELD(struct number_query, number, T_STRING, .flags = F_REQUIRED, NUMBER_FORM, .error = ERR_INVALID_PHONE_NUMBER),
 };
 static const struct shape query_shape = SHAPE(struct number_query, "AdminNumberQuery", query_fields);
 

@@ -1,5 +1,6 @@
 /* Forwarding phones that the operator has verified, for example where no codes are sent (sms.provider none). */
 #include "admin/routes.h"
+#include "base/forms.h"
 #include "domain/phone.h"
 
 struct phone_body {
@@ -9,8 +10,7 @@ struct phone_body {
 static const struct field body_fields[] = {
     FIELD(struct phone_body, email, T_STRING, .flags = F_REQUIRED | F_TRIM | F_LOWER, .max = 254,
           .error = ERR_INVALID_EMAIL),
-    FIELD(struct phone_body, number, T_STRING, .flags = F_REQUIRED, .pattern = PHONE_PATTERN,
-          .error = ERR_INVALID_PHONE_NUMBER),
+    FIELD(struct phone_body, number, T_STRING, .flags = F_REQUIRED, PHONE_FORM, .error = ERR_INVALID_PHONE_NUMBER),
 };
 static const struct shape body_shape = SHAPE(struct phone_body, "AdminPhone", body_fields);
 

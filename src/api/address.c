@@ -1,5 +1,7 @@
 #include "api/address.h"
 
+#include "base/forms.h"
+
 #define STREET_MAX 200
 #define CITY_MAX   120
 
@@ -16,10 +18,11 @@ static const char *const us_only[] = {"US", NULL};
 #define INPUT_FIELDS(country_values)                                                                                   \
     FIELD(struct address, street, T_STRING, .flags = F_TRIM, .max = STREET_MAX),                                       \
         FIELD(struct address, city, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = CITY_MAX),             \
-        FIELD(struct address, state, T_STRING, .flags = F_REQUIRED | F_UPPER, .pattern = "^[A-Za-z]{2}$",              \
+        FIELD(struct address, state, T_STRING, .flags = F_REQUIRED | F_UPPER, FORM("^[A-Za-z]{2}$", "two letters"),    \
               .doc = "a US state, DC or territory, or a Canadian province or territory; stored in upper case"),        \
         FIELD(struct address, zip, T_STRING, .flags = F_REQUIRED,                                                      \
-              .pattern = "^[0-9]{5}(-[0-9]{4})?$|^[A-Za-z][0-9][A-Za-z] ?[0-9][A-Za-z][0-9]$",                         \
+              FORM("^[0-9]{5}(-[0-9]{4})?$|^[A-Za-z][0-9][A-Za-z] ?[0-9][A-Za-z][0-9]$",                               \
+                   "a postal code, such as 94105 or K1A 0B1"),                                                         \
               .doc = "a ZIP code; with country CA a Canadian postal code"),                                            \
         FIELD(struct address, country, T_STRING, .flags = F_UPPER, .values = (country_values), .doc = "default US")
 static const struct field input_fields[] = {INPUT_FIELDS(countries)};

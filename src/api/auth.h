@@ -1,6 +1,7 @@
 /* Parts of sign-in that both revisions of the interface have. */
 #pragma once
 #include "api/route.h"
+#include "base/forms.h"
 #include "domain/key.h"
 
 struct verify_request {
@@ -14,8 +15,8 @@ extern const char *const verify_purposes[];
         FIELD(struct verify_request, purpose, T_STRING, .flags = (purpose_flags), .values = verify_purposes,           \
               .error = ERR_WEBSITE_SIGN_IN_REQUIRED),                                                                  \
         FIELD(struct verify_request, challenge, T_STRING, .flags = F_REQUIRED | F_SECRET, .error = ERR_INVALID_OTP),   \
-        FIELD(struct verify_request, otp, T_STRING, .flags = F_REQUIRED | F_SECRET | F_UNCHECKED,                      \
-              .pattern = "^[0-9]{6}$", .error = ERR_INVALID_OTP, .doc = "the six-digit code from the e-mail")
+        FIELD(struct verify_request, otp, T_STRING, .flags = F_REQUIRED | F_SECRET | F_UNCHECKED, SIX_DIGITS_FORM,     \
+              .error = ERR_INVALID_OTP, .doc = "the six-digit code from the e-mail")
 
 extern const struct shape session_credential_shape;
 

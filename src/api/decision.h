@@ -1,6 +1,7 @@
 /* The explanation of a decision, shared with the operator's route. */
 #pragma once
 #include "api/request.h"
+#include "base/forms.h"
 #include "domain/access_explain.h"
 
 struct decision_query {
@@ -11,10 +12,10 @@ struct decision_query {
 #define DECISION_QUERY(member, type, ...) FIELD(struct decision_query, member, type, __VA_ARGS__)
 #define DECISION_QUERY_FIELDS                                                                                          \
     DECISION_QUERY(at, T_TIME, .error = ERR_INVALID_DATE, .doc = "the time of the call; default: now"),                \
-        DECISION_QUERY(digits, T_STRING, .pattern = "^[0-9]{1,4}$", .error = ERR_INVALID_FILTER, .flags = F_SECRET,    \
-                       .doc = "the code that the caller enters"),                                                      \
-        DECISION_QUERY(from, T_STRING, .pattern = "^[+]?[0-9]{2,15}$", .error = ERR_INVALID_FILTER,                    \
-                       .doc = "the caller's number; + is sent as %2B. Default: withheld")
+        DECISION_QUERY(digits, T_STRING, FORM("^[0-9]{1,4}$", "one to four digits"), .error = ERR_INVALID_FILTER,      \
+                       .flags = F_SECRET, .doc = "the code that the caller enters"),                                   \
+        DECISION_QUERY(from, T_STRING, FORM("^[+]?[0-9]{2,15}$", "2 to 15 digits, with or without +"),                 \
+                       .error = ERR_INVALID_FILTER, .doc = "the caller's number; + is sent as %2B. Default: withheld")
 
 extern const struct shape decision_shape;
 

@@ -4,6 +4,7 @@
 #include "api/grant.h"
 #include "api/routes.h"
 #include "api/settings.h"
+#include "base/forms.h"
 #include "domain/settings.h"
 
 /* ---- grants ---- */
@@ -85,8 +86,7 @@ struct setup_request {
     struct val unlock_tone;
 };
 static const struct field setup_request_fields[] = {
-    FIELD(struct setup_request, unlock_tone, T_STRING, .flags = F_REQUIRED, .pattern = TONE_PATTERN,
-          .error = ERR_INVALID_TONE),
+    FIELD(struct setup_request, unlock_tone, T_STRING, .flags = F_REQUIRED, TONE_FORM, .error = ERR_INVALID_TONE),
 };
 static const struct shape setup_request_shape =
     SHAPE(struct setup_request, "EarlierSetupRequest", setup_request_fields);

@@ -4,6 +4,7 @@
 
 #include "api/grant_body.h"
 #include "api/page.h"
+#include "base/forms.h"
 
 #define DURATION_MAX     1440
 #define PASSCODE_USES    1
@@ -16,19 +17,16 @@ struct earlier_input {
     struct val duration_minutes; /* a timer's name of expires_in_minutes */
 };
 
-#define TIME_OF_DAY "^([01][0-9]|2[0-3]):[0-5][0-9]$"
-#define CODE        "^([02-9]|[0-9]{2,4})$"
-
 #define IN(member, text, type, ...) FIELD_NAMED(struct earlier_input, in.member, text, type, __VA_ARGS__)
 #define COMMON                                                                                                         \
     IN(label, "label", T_STRING, .max = GRANT_LABEL_MAX), IN(enabled, "active", T_BOOL),                               \
         IN(remaining_uses, "max_uses", T_INT, .flags = F_NULLABLE, .min = 1, .max = GRANT_USES_MAX),                   \
-        IN(access_code, "code", T_STRING, .flags = F_SECRET, .pattern = CODE),                                         \
+        IN(access_code, "code", T_STRING, .flags = F_SECRET, CODE_FORM),                                               \
         IN(enter_code_with_voice, "voice_enabled", T_BOOL),                                                            \
         FIELD(struct earlier_input, duration_minutes, T_INT, .min = 1, .max = DURATION_MAX),                           \
         IN(expires_in_minutes, "expires_in_minutes", T_INT, .min = 1, .max = GRANT_MINUTES_MAX),                       \
         IN(days, "days", T_STRINGS, .flags = F_LOWER, .min = 1, .max = 7, .values = schedule_day_names),               \
-        IN(start, "start", T_STRING, .pattern = TIME_OF_DAY), IN(end, "end", T_STRING, .pattern = TIME_OF_DAY),        \
+        IN(start, "start", T_STRING, TIME_OF_DAY_FORM), IN(end, "end", T_STRING, TIME_OF_DAY_FORM),                    \
         IN(timezone, "timezone", T_STRING, .flags = F_NONBLANK)
 
 static const struct field create_fields[] = {

@@ -1,11 +1,9 @@
 #include "api/grant_body.h"
 
 #include "api/page.h"
+#include "base/forms.h"
 
 /* ---- fields of requests ---- */
-
-#define TIME_OF_DAY "^([01][0-9]|2[0-3]):[0-5][0-9]$"
-#define CODE        "^([02-9]|[0-9]{2,4})$"
 
 #define IN(member, type, ...) FIELD(struct grant_input, member, type, __VA_ARGS__)
 
@@ -23,7 +21,7 @@
     IN(remaining_uses, T_INT, .flags = F_NULLABLE, .min = 1, .max = GRANT_USES_MAX,                                    \
        .doc = "number of buzzes; null: unlimited")
 #define ACCESS_CODE                                                                                                    \
-    IN(access_code, T_STRING, .flags = F_SECRET, .pattern = CODE,                                                      \
+    IN(access_code, T_STRING, .flags = F_SECRET, CODE_FORM,                                                            \
        .doc = "1 to 4 digits, except the single digit 1; default: four generated digits")
 #define VOICE                                                                                                          \
     IN(enter_code_with_voice, T_BOOL,                                                                                  \
@@ -33,9 +31,8 @@
     IN(days, T_STRINGS, .flags = F_LOWER | (more), .min = 1, .max = 7, .values = schedule_day_names,                   \
        .doc =                                                                                                          \
            "names from sunday to saturday, in any case: one day, all five weekdays, both weekend days, or all seven"), \
-        IN(start, T_STRING, .flags = (more), .pattern = TIME_OF_DAY,                                                   \
-           .doc = "HH:MM, inclusive; send it together with end"),                                                      \
-        IN(end, T_STRING, .flags = (more), .pattern = TIME_OF_DAY, .doc = "HH:MM, exclusive, later than start"),       \
+        IN(start, T_STRING, .flags = (more), TIME_OF_DAY_FORM, .doc = "HH:MM, inclusive; send it together with end"),  \
+        IN(end, T_STRING, .flags = (more), TIME_OF_DAY_FORM, .doc = "HH:MM, exclusive, later than start"),             \
         IN(timezone, T_STRING, .flags = F_NONBLANK | (more), .doc = "IANA name, e.g. America/New_York")
 
 /* `required` is listed together with its property, because type generators need both. */

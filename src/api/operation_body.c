@@ -1,11 +1,10 @@
 #include "api/operation_body.h"
 
 #include "api/address.h"
+#include "base/forms.h"
 #include "domain/phone.h"
 
-#define LABEL_MAX    120
-#define TONE_PATTERN "^[0-9#*]{1,3}$"
-
+#define LABEL_MAX 120
 static const char *const add[] = {"add", NULL};
 static const char *const removal[] = {"remove", NULL};
 
@@ -20,9 +19,9 @@ struct preview {
     FIELD(struct preview, action, T_STRING, .flags = F_REQUIRED | F_CONST, .values = add),                             \
         FIELD(struct preview, label, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = LABEL_MAX),           \
         FIELD(struct preview, address, T_OBJECT, .flags = F_REQUIRED, .sub = &(address_shape)),                        \
-        FIELD(struct preview, unlock_tone, T_STRING, .flags = F_REQUIRED, .pattern = TONE_PATTERN,                     \
+        FIELD(struct preview, unlock_tone, T_STRING, .flags = F_REQUIRED, TONE_FORM,                                   \
               .doc = "the keypress that releases the door"),                                                           \
-        FIELD(struct preview, phone_number, T_STRING, .pattern = PHONE_PATTERN, .error = ERR_INVALID_PHONE_NUMBER,     \
+        FIELD(struct preview, phone_number, T_STRING, PHONE_FORM, .error = ERR_INVALID_PHONE_NUMBER,                   \
               .doc = "forwarding number of the building, verified by this account; default: the account's")
 static const struct field add_fields[] = {ADD_FIELDS(address_input_shape)};
 static const struct shape add_shape = SHAPE(struct preview, "BuildingAddPreview", add_fields);

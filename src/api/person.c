@@ -1,14 +1,14 @@
 #include "api/cookie.h"
 #include "api/page.h"
 #include "api/routes.h"
+#include "base/forms.h"
 #include "domain/account.h"
 #include "domain/erasure.h"
 #include "domain/personal_document.h"
 #include "domain/session.h"
 
-#define TAG         "The person's data"
-#define OTP_PATTERN "^[0-9]{6}$"
-#define PART_MAX    (8U << 20) /* bytes; a page with voices has about a tenth of that */
+#define TAG      "The person's data"
+#define PART_MAX (8U << 20) /* bytes; a page with voices has about a tenth of that */
 
 /* ---- bodies ---- */
 
@@ -37,7 +37,7 @@ struct deletion {
 static const struct field deletion_fields[] = {
     FIELD(struct deletion, challenge, T_STRING, .flags = F_REQUIRED | F_SECRET, .error = ERR_INVALID_OTP,
           .doc = "of a code that was requested for the account's address"),
-    FIELD(struct deletion, otp, T_STRING, .flags = F_REQUIRED | F_SECRET | F_UNCHECKED, .pattern = OTP_PATTERN,
+    FIELD(struct deletion, otp, T_STRING, .flags = F_REQUIRED | F_SECRET | F_UNCHECKED, SIX_DIGITS_FORM,
           .error = ERR_INVALID_OTP, .doc = "the six-digit code from the e-mail"),
 };
 static const struct shape deletion_shape = SHAPE(struct deletion, "AccountDeletion", deletion_fields);

@@ -3,6 +3,7 @@
 #include "api/routes.h"
 
 #include "api/service.h"
+#include "base/forms.h"
 #include "base/log.h"
 #include "base/metric.h"
 #include "domain/phone.h"
@@ -15,7 +16,7 @@ struct pending {
     struct val phone_number, expires_at, attempts_left;
 };
 static const struct field pending_fields[] = {
-    FIELD(struct pending, phone_number, T_STRING, .flags = F_REQUIRED, .pattern = PHONE_PATTERN),
+    FIELD(struct pending, phone_number, T_STRING, .flags = F_REQUIRED, PHONE_FORM),
     FIELD(struct pending, expires_at, T_TIME, .flags = F_REQUIRED),
     FIELD(struct pending, attempts_left, T_INT, .flags = F_REQUIRED, .min = 0, .max = PHONE_CODE_ATTEMPTS),
 };
@@ -25,7 +26,7 @@ struct status {
     struct val phone_number, verified, verified_at, pending, next_action;
 };
 static const struct field status_fields[] = {
-    FIELD(struct status, phone_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .pattern = PHONE_PATTERN,
+    FIELD(struct status, phone_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE, PHONE_FORM,
           .doc = "the verified phone to which calls are forwarded"),
     FIELD(struct status, verified, T_BOOL, .flags = F_REQUIRED),
     FIELD(struct status, verified_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE),
@@ -39,7 +40,7 @@ struct verification {
     struct val phone_number;
 };
 static const struct field verification_fields[] = {
-    FIELD(struct verification, phone_number, T_STRING, .flags = F_REQUIRED, .pattern = PHONE_PATTERN,
+    FIELD(struct verification, phone_number, T_STRING, .flags = F_REQUIRED, PHONE_FORM,
           .doc = "the phone to verify, E.164"),
 };
 static const struct shape verification_shape = SHAPE(struct verification, "PhoneVerification", verification_fields);
@@ -50,7 +51,7 @@ struct code_sent {
 static const char *const code_sent_only[] = {"code_sent", NULL};
 static const struct field code_sent_fields[] = {
     FIELD(struct code_sent, status, T_STRING, .flags = F_REQUIRED | F_CONST, .values = code_sent_only),
-    FIELD(struct code_sent, phone_number, T_STRING, .flags = F_REQUIRED, .pattern = PHONE_PATTERN),
+    FIELD(struct code_sent, phone_number, T_STRING, .flags = F_REQUIRED, PHONE_FORM),
     FIELD(struct code_sent, expires_at, T_TIME, .flags = F_REQUIRED),
     FIELD(struct code_sent, message, T_STRING, .flags = F_REQUIRED),
 };
@@ -60,7 +61,7 @@ struct confirmation {
     struct val code;
 };
 static const struct field confirmation_fields[] = {
-    FIELD(struct confirmation, code, T_STRING, .flags = F_REQUIRED | F_SECRET, .pattern = "^[0-9]{6}$",
+    FIELD(struct confirmation, code, T_STRING, .flags = F_REQUIRED | F_SECRET, SIX_DIGITS_FORM,
           .doc = "the six digits of the latest text message"),
 };
 static const struct shape confirmation_shape = SHAPE(struct confirmation, "PhoneConfirmation", confirmation_fields);

@@ -2,6 +2,7 @@
 
 #include "api/routes.h"
 #include "api/service.h"
+#include "base/forms.h"
 #include "domain/destination.h"
 #include "domain/settings.h"
 
@@ -24,9 +25,6 @@ static const struct field setup_fields[] = {
     FIELD(struct setup, instructions, T_STRING, .flags = F_REQUIRED, .doc = "remaining steps, for people"),
 };
 const struct shape setup_shape = SHAPE(struct setup, "Setup", setup_fields);
-
-#define CALLER_PATTERN "^\\+?[0-9]{2,15}$"
-#define PHONE_PATTERN  "^\\+[1-9][0-9]{6,14}$"
 
 /* Extensions: each is optional in a request, and whole in a reply. `more` are the flags of all fields. */
 struct release_body {
@@ -56,8 +54,8 @@ struct callers_body {
     }
 #define RING_FIELDS(more)                                                                                              \
     {                                                                                                                  \
-        FIELD(struct ring_body, numbers, T_STRINGS, .flags = (more), .max = RING_NUMBERS_MAX,                          \
-              .pattern = PHONE_PATTERN, .doc = "phones that ring besides the building's forwarding phone, E.164"),     \
+        FIELD(struct ring_body, numbers, T_STRINGS, .flags = (more), .max = RING_NUMBERS_MAX, PHONE_FORM,              \
+              .doc = "phones that ring besides the building's forwarding phone, E.164"),                               \
             FIELD(struct ring_body, strategy, T_STRING, .flags = (more), .values = ring_strategy_names,                \
                   .doc = "all at once, or in this order, the forwarding phone first"),                                 \
             FIELD(struct ring_body, seconds, T_INT, .flags = (more), .min = 10, .max = 60,                             \
@@ -73,7 +71,8 @@ struct callers_body {
         FIELD(struct callers_body, mode, T_STRING, .flags = (more), .values = callers_mode_names,                      \
               .doc = "any caller's call may use grants, or only those of numbers"),                                    \
             FIELD(struct callers_body, numbers, T_STRINGS, .flags = (more), .max = CALLERS_MAX,                        \
-                  .pattern = CALLER_PATTERN, .doc = "as the call box's number is shown in the calls of the building"), \
+                  FORM("^\\+?[0-9]{2,15}$", "a phone number, as a call shows it"),                                     \
+                  .doc = "as the call box's number is shown in the calls of the building"),                            \
             FIELD(struct callers_body, others, T_STRING, .flags = (more), .values = callers_others_names,              \
                   .doc = "calls of others go to the resident without a prompt, or are rejected"),                      \
     }
@@ -147,7 +146,7 @@ struct settings_body {
           .error = ERR_INVALID_GREETING, .null_error = ERR_INVALID_SETTINGS,                                           \
           .doc = "shorter than 120 UTF-16 code units; may be empty")
 static const struct field settings_body_fields[] = {
-    FIELD(struct settings_body, unlock_tone, T_STRING, .pattern = TONE_PATTERN, .error = ERR_INVALID_TONE,
+    FIELD(struct settings_body, unlock_tone, T_STRING, TONE_FORM, .error = ERR_INVALID_TONE,
           .null_error = ERR_INVALID_SETTINGS, .doc = "the keypress that releases the door"),
     GREETING(greeting_welcome),
     GREETING(greeting_granted),

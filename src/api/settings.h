@@ -2,8 +2,6 @@
 #pragma once
 #include "api/route.h"
 
-#define TONE_PATTERN "^[0-9#*]{1,3}$"
-
 extern const struct shape setup_shape;
 /* The handler of GET for the selected building's setup. */
 enum err settings_get_setup(struct request *q, struct reply *p) CHECKED;

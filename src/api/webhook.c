@@ -4,6 +4,7 @@
 #include "api/earlier.h"
 #include "api/service.h"
 #include "api/webhook_url.h"
+#include "base/forms.h"
 #include "domain/event.h"
 #include "domain/webhook.h"
 
@@ -58,7 +59,8 @@ struct endpoint {
 static const struct field endpoint_fields[] = {ENDPOINT};
 static const struct shape endpoint_shape = SHAPE(struct endpoint, "WebhookEndpoint", endpoint_fields);
 #define SECRET                                                                                                         \
-    FIELD(struct endpoint, secret, T_STRING, .flags = F_REQUIRED | F_SECRET, .pattern = "^whsec_[0-9A-Za-z]{43}$",     \
+    FIELD(struct endpoint, secret, T_STRING, .flags = F_REQUIRED | F_SECRET,                                           \
+          FORM("^whsec_[0-9A-Za-z]{43}$", "a secret"),                                                                 \
           .doc = "signs the deliveries, including the prefix; shown only here")
 static const struct field created_fields[] = {ENDPOINT, SECRET};
 static const struct shape created_shape = SHAPE(struct endpoint, "WebhookEndpointCreated", created_fields);

@@ -155,7 +155,7 @@ static bool read_string(const struct place *at, const json_t *value, struct val 
     if (f->format && strcmp(f->format, "email") == 0 && !text_is_email(s))
         return refuse(at, "must be a valid e-mail address");
     if (f->pattern && !text_matches(f->pattern, s))
-        return refuse(at, "must match the pattern %s", f->pattern);
+        return refuse(at, "must be %s%s", f->form, or_null(at));
     *ret = v_str(s);
     return true;
 }

@@ -50,7 +50,8 @@ struct field {
     unsigned flags;
     size_t offset;
     int64_t min, max;    /* T_INT: range; strings: length in code points; lists: number of items. 0, 0: unlimited */
-    const char *pattern; /* documented and checked; POSIX extended regular expression */
+    const char *pattern; /* documented and checked; POSIX extended regular expression; set by FORM */
+    const char *form;    /* the same in words, after "must be" */
     const char *format;  /* "email", "uri": documented; "email" is checked */
     const char *const *values; /* NULL-terminated: the allowed strings (of T_STRING and of T_STRINGS' items) */
     const struct shape *sub;

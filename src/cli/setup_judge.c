@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/forms.h"
 #include "base/schema_text.h"
 #include "cli/checks.h"
 #include "cli/setup.h"

@@ -1,9 +1,12 @@
 /* Call boxes and telephones that sign in with SIP digest (RFC 3261, section 22). The operator makes them. */
 #pragma once
+#include "base/forms.h"
 #include "domain/tx.h"
 
-#define BOX_PURPOSE      "box" /* of the sealed password */
-#define BOX_PATTERN      "^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$"
+#define BOX_PURPOSE "box" /* of the sealed password */
+#define BOX_FORM                                                                                                       \
+    FORM("^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$",                                                                          \
+         "at most 32 letters, digits, dots, hyphens and underscores, a letter or digit first")
 #define BOX_NAME_MAX     32
 #define BOX_PASSWORD_LEN 24
 #define BOX_ADDRESS_MAX  64

@@ -6,8 +6,6 @@
 #pragma once
 #include "domain/tx.h"
 
-#define NUMBER_PATTERN "^(\\+[1-9][0-9]{6,14}|[0-9]{2,15})$" /* of the pool: E.164, or an extension of a PBX */
-
 #define JOB_PROVISION      "provision"      /* payload: a building's ID, which is also part of the job's name */
 #define JOB_NUMBERS        "numbers"        /* periodic: looks for buildings that should have a number and have none */
 #define JOB_RELEASE_NUMBER "release_number" /* payload: a number that is leaving */

@@ -1,9 +1,9 @@
 /* The forwarding phone of an account, verified by a code (contract, Forwarding phone; decisions,
  * section 3). */
 #pragma once
+#include "base/forms.h"
 #include "domain/tx.h"
 
-#define PHONE_PATTERN          "^\\+[1-9][0-9]{6,14}$"
 #define PHONE_CODE_LEN         6
 #define PHONE_CODE_TTL_S       (10 * 60)
 #define PHONE_CODE_ATTEMPTS    5
@@ -32,7 +32,7 @@ struct phone_code {
     struct str as; /* the number of one of the account's buildings; in the arena */
 };
 
-/* Creates a code for the number, which must match PHONE_PATTERN. The caller sends it after the commit; it is valid
+/* Creates a code for the number, which must have PHONE_FORM. The caller sends it after the commit; it is valid
  * after phone_code_sent. Fails, in this order, with ERR_ACCOUNT_NOT_FOUND, ERR_SUBSCRIPTION_REQUIRED,
  * ERR_NUMBER_NOT_PROVISIONED, ERR_ALREADY_VERIFIED, ERR_PHONE_IN_USE, ERR_PHONE_CHANGE_LIMIT,
  * ERR_PHONE_CODE_RATE_LIMIT. */

@@ -1,6 +1,7 @@
 #include "sandbox/routes.h"
 
 #include "api/service.h"
+#include "base/forms.h"
 #include "domain/call_message.h"
 #include "jobs/queue.h"
 #include "sandbox/dial.h"
@@ -37,12 +38,12 @@ static const struct shape near_shape = SHAPE(struct near_reply, "SandboxNearMiss
 static const char *const outcomes[] = {"released", "forwarded", "rejected", "owner_call", NULL};
 
 static const struct field request_fields[] = {
-    FIELD(struct call_request, to, T_STRING, .flags = F_REQUIRED, .pattern = "^(\\+[1-9][0-9]{6,14}|[0-9]{2,15})$",
+    FIELD(struct call_request, to, T_STRING, .flags = F_REQUIRED, NUMBER_FORM,
           .doc = "the dialled virtual number, or an extension"),
-    FIELD(struct call_request, from, T_STRING, .flags = F_NULLABLE, .pattern = "^\\+[1-9][0-9]{6,14}$",
+    FIELD(struct call_request, from, T_STRING, .flags = F_NULLABLE, PHONE_FORM,
           .doc = "the caller's number; default: none"),
-    FIELD(struct call_request, digits, T_STRING, .flags = F_NULLABLE, .pattern = "^[0-9*#]*$", .max = 64,
-          .doc = "keys the visitor presses when asked for a code; several codes in a row are possible"),
+    FIELD(struct call_request, digits, T_STRING, .flags = F_NULLABLE, FORM("^[0-9*#]*$", "keys: 0 to 9, * and #"),
+          .max = 64, .doc = "keys the visitor presses when asked for a code; several codes in a row are possible"),
     FIELD(struct call_request, speech, T_STRING, .flags = F_NULLABLE, .max = SPEECH_MAX,
           .doc = "digits the visitor speaks: \"one two three four\", \"oh\", \"double five\". Ignored where speech is "
                  "not understood"),

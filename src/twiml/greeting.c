@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/forms.h"
 #include "domain/recording.h"
 #include "http/content.h"
 #include "voice/wav.h"
@@ -18,7 +19,7 @@ struct greeting_query {
 static const struct field query_fields[] = {
     FIELD(struct greeting_query, until, T_INT, .min = 0, .max = INT64_MAX / US_PER_S, .error = ERR_NOT_FOUND,
           .doc = "seconds since 1970"),
-    FIELD(struct greeting_query, mac, T_STRING, .pattern = "^[0-9a-f]{32}$", .error = ERR_NOT_FOUND,
+    FIELD(struct greeting_query, mac, T_STRING, FORM("^[0-9a-f]{32}$", "32 hexadecimal digits"), .error = ERR_NOT_FOUND,
           .doc = "of the recording and `until`"),
 };
 const struct shape twiml_greeting_query = SHAPE(struct greeting_query, "TwilioGreetingQuery", query_fields);

@@ -2,6 +2,7 @@
 
 #include "api/gate.h"
 #include "api/service.h"
+#include "base/forms.h"
 #include "providers/twilio.h"
 #include "twiml/document.h"
 #include "twiml/ending.h"
@@ -23,7 +24,7 @@ struct hook_query {
 static const struct field query_fields[] = {
     FIELD(struct hook_query, step, T_INT, .min = 0, .max = STEPS_MAX, .error = ERR_BAD_REQUEST,
           .doc = "answers that the call has had"),
-    FIELD(struct hook_query, call, T_STRING, .pattern = "^CA[0-9a-f]{32}$", .error = ERR_BAD_REQUEST,
+    FIELD(struct hook_query, call, T_STRING, FORM("^CA[0-9a-f]{32}$", "the ID of a call"), .error = ERR_BAD_REQUEST,
           .doc = "the visitor's call"),
     FIELD(struct hook_query, phone, T_INT, .min = 0, .max = CALL_PHONES_MAX - 1, .error = ERR_BAD_REQUEST,
           .doc = "the resident's phone"),

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/container_of.h"
+#include "base/forms.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/schema_text.h"
