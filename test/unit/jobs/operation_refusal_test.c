@@ -115,11 +115,10 @@ static void test_an_undone_removal_gets_a_new_number_if_the_old_one_is_gone(void
 static enum err pool_run(struct tx *tx, void *arg)
 {
     const struct fixture *d = arg;
-    enum err e = number_add(tx, STR("+12025550190"), STR("US"));
-    return e ? e : job_add(tx, JOB_PROVISION, tx->now_us, id_str(&d->building));
+    return number_add_for(tx, STR("+12025550190"), STR("US"), &d->building);
 }
 
-/* The building has got a number of the pool meanwhile. The old number is still released. */
+/* The operator has given the building a number of the pool meanwhile. The old number is still released. */
 static void test_an_undone_removal_keeps_no_number_without_a_building(void **state)
 {
     struct fixture *d = *state;
