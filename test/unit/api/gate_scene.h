@@ -102,10 +102,9 @@ static const struct contract contract[] = {
     {HTTP_GET, "/v1/calls/{id}", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},
     {HTTP_GET, "/v1/calls/{id}/message", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},
     {HTTP_POST, "/v1/calls/{id}/open", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_POST, "/v1/calls/{id}/listen", ANY_KEY, "access:write,logs:read", 0, 0, SELECTED, PER_KEY, BODY},
-    {HTTP_POST, "/v1/calls/{id}/answer", ANY_KEY, "access:write,logs:read", 0, 0, SELECTED, PER_KEY, BODY},
-    {HTTP_DELETE, "/v1/calls/{id}/listeners/{listenerId}", ANY_KEY, "access:write,logs:read", 0, 0, SELECTED, PER_KEY,
-     0},
+    {HTTP_POST, "/v1/calls/{id}/listen", ANY_KEY, "calls:listen", 0, 0, SELECTED, PER_KEY, BODY},
+    {HTTP_POST, "/v1/calls/{id}/answer", ANY_KEY, "access:write,calls:listen", 0, 0, SELECTED, PER_KEY, BODY},
+    {HTTP_DELETE, "/v1/calls/{id}/listeners/{listenerId}", ANY_KEY, "calls:listen", 0, 0, SELECTED, PER_KEY, 0},
     {HTTP_GET, "/v1/buildings/{building}/decision", ANY_KEY, "access:read,logs:read", 0, 0, IN_PATH, PER_KEY, 0},
     {HTTP_POST, "/v1/buildings/{building}/greetings/preview", ANY_KEY, "account:read", 0, 0, IN_PATH, PER_KEY, BODY},
     {HTTP_POST, "/v1/unlock/{id}/link", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, BODY},
@@ -167,7 +166,8 @@ struct scene {
     struct id parent, primary, linked; /* the account with two buildings */
     struct id free, free_building;
     char keys[HOLDERS][KEY_TEXT_MAX];
-    char lacking[2][SCOPE_COUNT][KEY_TEXT_MAX]; /* agent keys and website sessions without that scope */
+    char lacking[2][SCOPE_COUNT]
+                [KEY_TEXT_MAX]; /* agent keys and website sessions that were stored without that scope */
     unsigned failures;
 };
 

@@ -83,6 +83,10 @@ static void set_situation(struct building_fixture *fx)
     fixture_sql(fx, arena_printf(&fx->arena, "UPDATE building SET unlock_tone = %s, virtual_number = %s",
                                  pick(10) ? "'9'" : "NULL", pick(20) ? "'" FIXTURE_NUMBER "'" : "NULL")
                         .p);
+    fixture_sql(fx, arena_printf(&fx->arena,
+                                 "UPDATE building SET callers_mode = %s, callers_numbers = '%s', callers_others = %u",
+                                 pick(5) ? "NULL" : "1", pick(2) ? VISITOR : "+15553335555", pick(2))
+                        .p);
     fixture_sql(
         fx, arena_printf(&fx->arena, "UPDATE account SET subscription_status = '%s'", pick(10) ? "active" : "none").p);
     fixture_sql(
@@ -184,6 +188,8 @@ static void compare_one(struct building_fixture *fx, size_t seen[static ACCESS_R
     const char *from = callers[pick(10) ? pick(3) : 3], *code = digits[pick(6)];
     fx->now_us = clock_now_us();
     set_situation(fx);
+    if (!*from) /* the explanation is about a caller that may open */
+        fixture_sql(fx, "UPDATE building SET callers_mode = NULL");
     struct explaining e = {.query = {.building = fx->building,
                                      .from = *from ? str_z(from) : STR_NONE,
                                      .digits = *code ? str_z(code) : STR_NONE}};
