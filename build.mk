@@ -7,7 +7,7 @@
 #   KIND=clang     clang's warnings alone
 #   BUILD=DIR      another directory for the objects and programs
 #   GENERATED=DIR  another directory for the sources that are generated, which are the same for each kind
-#   LAUNCHER=ccache  what starts the compiler
+#   LAUNCHER=ccache  a program that starts the compiler
 #   V=1            prints the commands
 VERSION := 0.1.0
 KIND := release

@@ -1,4 +1,4 @@
-/* The forms of texts in several bodies, for struct field (base/schema.h): a pattern, and in words what it asks for. */
+/* The forms of texts in several bodies, for struct field (base/schema.h): a pattern, and the same in words. */
 #pragma once
 
 #define FORM(regex, words) .pattern = (regex), .form = (words)

@@ -15,5 +15,5 @@ struct grants_left {
 };
 
 /* Counts the grants of the maker that can open, or will without a change, up to GRANTS_ENDED_MAX. With `end`, revokes
- * them, and `left` counts what a further one would find. */
+ * them, and `left` counts those that remain. */
 enum err grant_made_leave(struct tx *tx, const struct grant_maker *maker, bool end, struct grants_left *ret) CHECKED;

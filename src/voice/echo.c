@@ -37,7 +37,8 @@ static double line_gain(double frequency)
     return pow(2 * sin(2 * M_PI * frequency / 8000), 4);
 }
 
-/* Whether the two tones are loud enough, most of what a line carries, and the loudest of all tones of keys. */
+/* Whether the two tones are loud enough, most of the power that a line carries, and the loudest of all tones of keys.
+ */
 static bool carries(const int16_t *samples, char key, const struct tones *heard)
 {
     const struct tones at = tones_frequencies(key), power = tones_power(key, samples, WINDOW);
