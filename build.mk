@@ -30,12 +30,12 @@ else
 compiler := clang
 CFLAGS := -O1 -g1 -fno-omit-frame-pointer
 CPPFLAGS :=
-warnings := -Wno-gnu-zero-variadic-macro-arguments
 endif
 sanitizer_asan := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 sanitizer_tsan := -fsanitize=thread
 sanitizer := $(sanitizer_$(KIND))
-warnings += -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror -Wno-overlength-strings
+warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror -Wno-overlength-strings \
+    $(if $(filter clang,$(compiler)),-Wno-gnu-zero-variadic-macro-arguments)
 # Without -fvisibility a name of ours goes before a library's own use of the same name.
 protections := -fstack-protector-strong -fno-common -fvisibility=hidden
 # Those that not every compiler and processor has. scripts/check-hardening looks for them in the binary.

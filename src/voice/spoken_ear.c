@@ -67,7 +67,7 @@ static const struct spoken_path *free_path(struct spoken_ear *e, int kind)
 
 const char *spoken_ear_heard(struct spoken_ear *e, enum spoken_kind kind)
 {
-    return free_path(e, kind)->digits;
+    return free_path(e, (int)kind)->digits;
 }
 
 static bool among(const char *digits, const char *const *codes, size_t n)

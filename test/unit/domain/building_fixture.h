@@ -209,7 +209,7 @@ static inline enum err create_grant_run(struct tx *tx, void *arg)
 static inline enum err create_grant(struct building_fixture *fx, const struct grant_input *in, const char *key,
                                     const char *body, struct grant *ret, bool *ret_replayed)
 {
-    struct create_grant c = {.place = {&fx->building, false, 0}, .in = in, .key = str_z(key)};
+    struct create_grant c = {.place = {.building = &fx->building}, .in = in, .key = str_z(key)};
     crypto_sha256(str_z(body), c.hash);
     enum err e = fixture_run(fx, STORE_WRITE, create_grant_run, &c);
     if (!e) {

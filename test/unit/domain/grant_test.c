@@ -370,7 +370,7 @@ static void test_a_linked_building_accepts_writes_only_while_subscribed(void **s
         const enum err wanted = i < 2 ? ERR_MULTI_BUILDING_REQUIRED : ERR_NONE;
         fixture_sql(fx, arena_printf(&fx->arena, "UPDATE account SET subscription_status = '%s'", statuses[i]).p);
         struct create_grant c = {
-            .place = {&fx->building, true, 0}, .in = &five_minutes, .key = STR("a-key-0123456789")};
+            .place = {.building = &fx->building, .linked = true}, .in = &five_minutes, .key = STR("a-key-0123456789")};
         assert_int_equal(fixture_run(fx, STORE_WRITE, create_grant_run, &c), wanted);
         const struct grant_input off = {.enabled = v_bool(false)};
         struct update_grant u = {{.building = &fx->building, .linked = true}, g.id, 0, &off, {.version = 0}};
@@ -378,7 +378,8 @@ static void test_a_linked_building_accepts_writes_only_while_subscribed(void **s
     }
     /* A replay and a revocation need no subscription. */
     fixture_sql(fx, "UPDATE account SET subscription_status = 'none'");
-    struct create_grant c = {.place = {&fx->building, true, 0}, .in = &five_minutes, .key = STR("a-key-0123456789")};
+    struct create_grant c = {
+        .place = {.building = &fx->building, .linked = true}, .in = &five_minutes, .key = STR("a-key-0123456789")};
     assert_int_equal(fixture_run(fx, STORE_WRITE, create_grant_run, &c), ERR_NONE);
     assert_true(c.replayed);
     assert_int_equal(revoke_grant(fx, &g.id), ERR_NONE);

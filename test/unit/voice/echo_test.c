@@ -172,7 +172,7 @@ static void echoes(bool unmuted)
         struct talk t = talk_of(pair, echo_db, delays_ms[d]);
         const double dbm0 = -3 - n % 8;
         t.unmuted = unmuted;
-        t.visitor = (struct pressed){.key = keys[n++ % 12],
+        t.visitor = (struct pressed){.key = keys[n % 12],
                                      .low_dbm0 = dbm0 - 2,
                                      .high_dbm0 = dbm0,
                                      .from = QUIET_MS * 8 + n % 160,
@@ -180,6 +180,7 @@ static void echoes(bool unmuted)
         if (*keys_of(&t, frames_for(lengths_ms[l], delays_ms[d])))
             fail_msg("key %c of %d ms, echo %d dB, %d ms late: %s", t.visitor.key, lengths_ms[l], echo_db, delays_ms[d],
                      opened);
+        n++;
     }
     assert_true(n >= 500);
 }
