@@ -145,7 +145,8 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(generated_headers)
 # The date of the manual pages is that of the first entry of debian/changelog: each build of a version writes the same bytes.
 date := $(shell sed -n 's/^ -- .*, \([0-9]* [A-Z][a-z]* [0-9]*\) .*/\1/p' debian/changelog | head -n 1 | LC_ALL=C date -u +%Y-%m-%d -f -)
 $(if $(filter 20%,$(date)),,$(error debian/changelog has no date))
-$(call objects,src/cli/manual.c): own := -DPORTERO_DATE='"$(date)"'
+dated := -DPORTERO_DATE='"$(date)"'
+$(call objects,src/cli/manual.c): own := $(dated)
 $(call objects,$(tests) $(benches) test/crash/store_crash.c): own = -Itest/unit -DSOURCE_DIR='"$(CURDIR)"'
 $(call objects,$(fuzzers)): own := -Wno-missing-prototypes
 sphinx := $(firstword $(wildcard /usr/include/*-linux-*/sphinxbase))
@@ -187,8 +188,8 @@ $(BUILD)/libpowerloss.so: test/crash/powerloss.c $(BUILD)/flags
 warnings: $(generated_headers)
 	$(foreach source,$(benches) test/crash/store_crash.c,$(compiler) $(flags) -Itest/unit -DSOURCE_DIR='"$(CURDIR)"' -fsyntax-only $(source) &&) true
 
-print-flags: ## for clang-tidy
-	echo '$(flags)'
+print-flags: # for clang-tidy, as the shell reads them
+	$(info $(flags) $(dated)):
 
 # ---- documents and installation --------------------------------------------------------------------------------------
 # Manual pages and completions, from the tables of commands and configuration keys.
