@@ -233,13 +233,14 @@ static void count_rows(PGconn *conn, long building, struct rows *ret)
     }
 }
 
-/* Statements whose row in spread.def has a number may grow up to that number. */
+/* Statements whose row in spread.def has a number may grow up to that number. Others may examine up to twice the rows
+ * in a store SMALLER times as large: the planner's samples of a table differ from run to run. */
 static int compare(const struct rows *few, const struct rows *many)
 {
     int faults = 0;
     for (size_t kind = 0; kind < KINDS; kind++)
         for (size_t k = 0; k < SPREAD_STATEMENTS; k++)
-            if (!spread_statements[k].rows && many->of[kind][k] > few->of[kind][k] && ++faults)
+            if (!spread_statements[k].rows && many->of[kind][k] > 2 * few->of[kind][k] && ++faults)
                 print_error("%s (%s plan): examines %.0f rows, and %.0f in a store %d times as large\n",
                             spread_statements[k].name, kinds[kind], few->of[kind][k], many->of[kind][k], SMALLER);
     return faults;
