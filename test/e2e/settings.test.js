@@ -155,12 +155,13 @@ describe('settings', () => {
         await grant(owner, { type: 'timer', expires_in_minutes: 60 });
         await visit(client, { to: owner.number, from: box });
         assert.deepEqual(ok(await read()).known_callers, [box]);
-        assert.deepEqual(ok(await save({ callers: { mode: 'listed', numbers: [box] } }, await current())).callers, { mode: 'listed', numbers: [box], others: 'forward' });
+        const ring = { numbers: ['+15551110001'] };
+        assert.deepEqual(ok(await save({ ring, callers: { mode: 'listed', numbers: [box] } }, await current())).callers, { mode: 'listed', numbers: [box], others: 'forward' });
         assert.deepEqual(ok(await save({ callers: { numbers: ['201', box], others: 'reject' } }, await current())).callers, { mode: 'listed', numbers: ['201', box], others: 'reject' });
         refused(await save({ callers: { numbers: [] } }, await current()), 400, 'INVALID_SETTINGS', 'callers.numbers');
         assert.equal(ok(await owner.client.get(`/v1/buildings/${owner.building.id}/decision?from=%2B18005550199`)).reason, 'not_listed');
         assert.notEqual(ok(await owner.client.get(`/v1/buildings/${owner.building.id}/decision`)).reason, 'not_listed');
-        assert.deepEqual(ok(await save({ callers: { mode: 'any', numbers: [] } }, await current())).callers, { mode: 'any', numbers: [], others: 'reject' });
+        assert.deepEqual(ok(await save({ ring: { numbers: [] }, callers: { mode: 'any', numbers: [] } }, await current())).callers, { mode: 'any', numbers: [], others: 'reject' });
     });
 
     for (const [body, field] of [

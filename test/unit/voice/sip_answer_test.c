@@ -43,7 +43,7 @@ static void test_a_service_that_stops_hangs_up_on_a_call_that_is_not_acknowledge
     raw_invite(&r, FAKE_CODE);
     assert_int_equal(raw_final(&r), 200);
     (void)snprintf(to, sizeof to, "%s", raw_value(r.reply, "To"));
-    sip_stop(agent, 0);
+    sip_wind_down(agent, 0);
     stopped = true;
     assert_true(raw_requested(&r, "BYE"));
     is_bye_of(to);
