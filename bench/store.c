@@ -58,7 +58,7 @@ static struct grant grant_of(int64_t n)
     return g;
 }
 
-#define GRANT_VALUES 18
+#define GRANT_VALUES 20
 static void grant_values(const struct grant *g, struct val v[static GRANT_VALUES])
 {
     const struct val row[GRANT_VALUES] = {v_str(str_n(g->building, 24)),
@@ -78,7 +78,9 @@ static void grant_values(const struct grant *g, struct val v[static GRANT_VALUES
                                           v_null(),
                                           v_str(str_n(g->request, ID_LEN)),
                                           v_int(crypto_hash64(str_n(g->request, ID_LEN))),
-                                          v_blob("0123456789abcdef", 16)};
+                                          v_blob("0123456789abcdef", 16),
+                                          v_null(),
+                                          v_null()};
     memcpy(v, row, sizeof row);
 }
 
