@@ -1,6 +1,5 @@
-#include "domain/access.h"
+#include "domain/access_fixture.h"
 #include "domain/access_spoken.h"
-#include "domain/building_fixture.h"
 #include "domain/mail.h"
 #include "domain/removal.h"
 
@@ -9,48 +8,9 @@
 
 /* ---- the calls of a front end ---- */
 
-struct arrival {
-    struct str to, from;
-    struct access_decision decision;
-};
-
-static enum err arrive_run(struct tx *tx, void *arg)
-{
-    struct arrival *a = arg;
-    return access_arrive(tx, a->to, a->from, &a->decision);
-}
-
-static struct access_decision arrive_from(struct building_fixture *fx, const char *from)
-{
-    struct arrival a = {STR(FIXTURE_NUMBER), str_z(from), {.verdict = ACCESS_REJECT}};
-    assert_int_equal(fixture_run(fx, STORE_WRITE, arrive_run, &a), ERR_NONE);
-    return a.decision;
-}
-
 static struct access_decision arrive(struct building_fixture *fx)
 {
     return arrive_from(fx, VISITOR);
-}
-
-struct entry {
-    const struct id *building;
-    struct str from, digits;
-    enum access_way way;
-    struct access_decision decision;
-};
-
-static enum err code_run(struct tx *tx, void *arg)
-{
-    struct entry *e = arg;
-    return access_code(tx, e->building, e->from, e->digits, e->way, &e->decision);
-}
-
-static struct access_decision enter_as(struct building_fixture *fx, const char *from, const char *digits,
-                                       enum access_way way)
-{
-    struct entry e = {&fx->building, str_z(from), str_z(digits), way, {.verdict = ACCESS_REJECT}};
-    assert_int_equal(fixture_run(fx, STORE_WRITE, code_run, &e), ERR_NONE);
-    return e.decision;
 }
 
 static struct access_decision enter(struct building_fixture *fx, const char *digits, enum access_way way)

@@ -1,6 +1,5 @@
 /* How many guesses of a door code are judged, whatever way they come: the bound of docs/calls.md, "Guessing codes". */
-#include "domain/access.h"
-#include "domain/building_fixture.h"
+#include "domain/access_fixture.h"
 #include "domain/mail.h"
 
 #define BOX        "+15553330000" /* a known caller */
@@ -8,40 +7,6 @@
 #define LATER_MAX  35             /* and on each later one */
 #define BOTH_LATER 50             /* of both groups */
 #define WEEK       7
-
-struct entry {
-    const struct id *building;
-    struct str from, digits;
-    enum access_way way;
-    struct access_decision decision;
-};
-
-static enum err enter_run(struct tx *tx, void *arg)
-{
-    struct entry *e = arg;
-    return access_code(tx, e->building, e->from, e->digits, e->way, &e->decision);
-}
-
-static struct access_decision enter(struct building_fixture *fx, const char *from, const char *digits,
-                                    enum access_way way)
-{
-    struct entry e = {&fx->building, str_z(from), str_z(digits), way, {.verdict = ACCESS_REJECT}};
-    assert_int_equal(fixture_run(fx, STORE_WRITE, enter_run, &e), ERR_NONE);
-    return e.decision;
-}
-
-static enum err arrive_run(struct tx *tx, void *arg)
-{
-    struct entry *e = arg;
-    return access_arrive(tx, STR(FIXTURE_NUMBER), e->from, &e->decision);
-}
-
-static struct access_decision arrive(struct building_fixture *fx, const char *from)
-{
-    struct entry e = {.from = str_z(from), .decision = {.verdict = ACCESS_REJECT}};
-    assert_int_equal(fixture_run(fx, STORE_WRITE, arrive_run, &e), ERR_NONE);
-    return e.decision;
-}
 
 static void passcode(struct building_fixture *fx, const char *code, bool voice)
 {
@@ -86,10 +51,10 @@ static bool guess(struct building_fixture *fx, const struct way *w, struct guess
     char other[20];
     snprintf(other, sizeof other, "+1555900%04u", chance(10000));
     const bool spoken = (int)chance(10) < w->spoken;
-    const struct access_decision d = enter(fx, g->from ? g->from : other, "0000",
-                                           !spoken      ? ACCESS_KEYS
-                                           : w->unclear ? ACCESS_UNCLEAR
-                                                        : ACCESS_SPOKEN);
+    const struct access_decision d = enter_as(fx, g->from ? g->from : other, "0000",
+                                              !spoken      ? ACCESS_KEYS
+                                              : w->unclear ? ACCESS_UNCLEAR
+                                                           : ACCESS_SPOKEN);
     g->free_us = fx->now_us + pause_us(w) + d.closing.minutes * MINUTES;
     if (d.verdict == ACCESS_COLLECT)
         g->free_us += HOURS; /* keys alone count now */
@@ -138,7 +103,7 @@ static void test_no_way_passes_the_bound_of_guesses_in_a_week(void **state)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const struct way *w = &ways[i];
         int judged[WEEK];
-        assert_int_equal(enter(fx, BOX, "1234", ACCESS_KEYS).verdict, ACCESS_RELEASE);
+        assert_int_equal(enter_as(fx, BOX, "1234", ACCESS_KEYS).verdict, ACCESS_RELEASE);
         guess_for_a_week(fx, w, judged);
         print_message("%s: %d %d %d %d %d %d %d\n", w->name, judged[0], judged[1], judged[2], judged[3], judged[4],
                       judged[5], judged[6]);
@@ -158,19 +123,19 @@ static void test_the_twentieth_wrong_code_of_a_day_closes_the_keypad_and_the_pau
     passcode(fx, "1234", false);
     for (int i = 1; i < 20; i++, fx->now_us += 151 * US_PER_S) {
         assert_true(guess(fx, &slow, &g));
-        assert_int_equal(arrive(fx, VISITOR).verdict, ACCESS_COLLECT);
+        assert_int_equal(arrive_from(fx, VISITOR).verdict, ACCESS_COLLECT);
     }
     for (int64_t minutes = 10; minutes <= 320; minutes *= 2) {
-        assert_int_equal(enter(fx, VISITOR, "0000", ACCESS_KEYS).closing.minutes, minutes);
-        assert_int_equal(arrive(fx, VISITOR).verdict, ACCESS_FORWARD);
-        assert_int_equal(arrive(fx, BOX).verdict, ACCESS_FORWARD); /* not known yet */
+        assert_int_equal(enter_as(fx, VISITOR, "0000", ACCESS_KEYS).closing.minutes, minutes);
+        assert_int_equal(arrive_from(fx, VISITOR).verdict, ACCESS_FORWARD);
+        assert_int_equal(arrive_from(fx, BOX).verdict, ACCESS_FORWARD); /* not known yet */
         fx->now_us += minutes * MINUTES;
-        assert_int_equal(arrive(fx, VISITOR).verdict, ACCESS_COLLECT);
+        assert_int_equal(arrive_from(fx, VISITOR).verdict, ACCESS_COLLECT);
     }
     fx->now_us += DAYS;
     for (int i = 1; i < 20; i++, fx->now_us += 151 * US_PER_S)
         assert_true(guess(fx, &slow, &g));
-    assert_int_equal(enter(fx, VISITOR, "0000", ACCESS_KEYS).closing.minutes, 10);
+    assert_int_equal(enter_as(fx, VISITOR, "0000", ACCESS_KEYS).closing.minutes, 10);
 }
 
 static enum err read_mail(struct tx *tx, void *arg)
@@ -193,7 +158,7 @@ static void test_the_owner_is_told_of_the_tenth_wrong_code_of_a_day(void **state
     for (int i = 1; i < 10; i++, fx->now_us += HOURS)
         assert_true(guess(fx, &slow, &g));
     fixture_expect(fx, "SELECT count(*) FROM job", "0\n");
-    assert_int_equal(enter(fx, "+15559990001", "0000", ACCESS_KEYS).closing.minutes, 0);
+    assert_int_equal(enter_as(fx, "+15559990001", "0000", ACCESS_KEYS).closing.minutes, 0);
     fixture_expect(fx, "SELECT kind FROM job", JOB_MAIL "\n");
     assert_int_equal(fixture_run(fx, STORE_WRITE, read_mail, &mail), ERR_NONE);
     assert_non_null(strstr(mail.text.p, "10 wrong door codes were entered at Home within 24 hours"));
@@ -208,22 +173,22 @@ static void test_ten_spoken_failures_of_a_day_leave_the_keypad_alone(void **stat
     struct building_fixture *fx = *state;
     passcode(fx, "1234", true);
     for (int i = 0; i < 10; i++, fx->now_us += 20 * MINUTES) {
-        assert_true(arrive(fx, VISITOR).voice);
+        assert_true(arrive_from(fx, VISITOR).voice);
         const struct access_decision d =
-            enter(fx, VISITOR, i % 2 ? "" : "4321", i % 2 ? ACCESS_UNCLEAR : ACCESS_SPOKEN);
+            enter_as(fx, VISITOR, i % 2 ? "" : "4321", i % 2 ? ACCESS_UNCLEAR : ACCESS_SPOKEN);
         assert_int_equal(d.verdict, ACCESS_WRONG);
         assert_int_equal(d.voice, i < 9);
     }
-    const struct access_decision asked = arrive(fx, VISITOR);
+    const struct access_decision asked = arrive_from(fx, VISITOR);
     assert_int_equal(asked.verdict, ACCESS_COLLECT);
     assert_false(asked.voice);
-    const struct access_decision said = enter(fx, VISITOR, "1234", ACCESS_SPOKEN); /* also the right one */
+    const struct access_decision said = enter_as(fx, VISITOR, "1234", ACCESS_SPOKEN); /* also the right one */
     assert_int_equal(said.verdict, ACCESS_COLLECT);
     assert_false(said.voice);
     fixture_expect(fx, "SELECT count(*) FROM activity", "10\n");
-    assert_int_equal(enter(fx, VISITOR, "1234", ACCESS_KEYS).verdict, ACCESS_RELEASE);
+    assert_int_equal(enter_as(fx, VISITOR, "1234", ACCESS_KEYS).verdict, ACCESS_RELEASE);
     fx->now_us += DAYS - 200 * MINUTES;
-    assert_true(arrive(fx, "+15559990001").voice);
+    assert_true(arrive_from(fx, "+15559990001").voice);
 }
 
 static void test_input_shorter_than_every_usable_code_is_incomplete_and_counts_nothing(void **state)
@@ -232,16 +197,16 @@ static void test_input_shorter_than_every_usable_code_is_incomplete_and_counts_n
     passcode(fx, "1234", false);
     static const char *const shorter[] = {"", "1", "12", "123"};
     for (int i = 0; i < 40; i++)
-        assert_int_equal(enter(fx, VISITOR, shorter[i % 4], ACCESS_KEYS).verdict, ACCESS_INCOMPLETE);
+        assert_int_equal(enter_as(fx, VISITOR, shorter[i % 4], ACCESS_KEYS).verdict, ACCESS_INCOMPLETE);
     fixture_expect(fx, "SELECT count(*) FROM activity", "0\n");
     fixture_expect(fx, "SELECT count(*) FROM door_guard", "0\n");
-    assert_int_equal(arrive(fx, VISITOR).lengths, 1 << 4);
+    assert_int_equal(arrive_from(fx, VISITOR).lengths, 1 << 4);
     passcode(fx, "77", false);
-    const struct access_decision d = enter(fx, VISITOR, "123", ACCESS_KEYS);
+    const struct access_decision d = enter_as(fx, VISITOR, "123", ACCESS_KEYS);
     assert_int_equal(d.verdict, ACCESS_WRONG);
     assert_int_equal(d.lengths, 1 << 4 | 1 << 2);
-    assert_int_equal(arrive(fx, VISITOR).lengths, 1 << 4 | 1 << 2);
-    assert_int_equal(enter(fx, VISITOR, "7", ACCESS_KEYS).verdict, ACCESS_INCOMPLETE);
+    assert_int_equal(arrive_from(fx, VISITOR).lengths, 1 << 4 | 1 << 2);
+    assert_int_equal(enter_as(fx, VISITOR, "7", ACCESS_KEYS).verdict, ACCESS_INCOMPLETE);
 }
 
 #define TESTS(T)                                                                                                       \

@@ -223,12 +223,18 @@ static inline void audio_passes(int from, int port, uint8_t type_in, uint8_t byt
     fail_msg("no audio");
 }
 
+/* Waits until a call after these has its record. */
+static inline void wait_for_record(int records)
+{
+    for (int i = 0; i < RAW_PATIENCE_MS / 10 && fake_count(&fake.records) == records; i++)
+        usleep(10000);
+}
+
 static inline void hang_up_and_end(struct raw_phone *p)
 {
     (void)p;
     const int records = fake_count(&fake.records);
     visitor_hangs_up();
     phone_hung_up_on();
-    for (int i = 0; i < RAW_PATIENCE_MS / 10 && fake_count(&fake.records) == records; i++)
-        usleep(10000);
+    wait_for_record(records);
 }

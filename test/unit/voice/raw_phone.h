@@ -144,8 +144,8 @@ static inline int phone_media_port(const struct raw_phone *p)
     return atoi(strstr(p->invite, "m=audio ") + 8);
 }
 
-/* Sends a packet of audio whose bytes are all `byte`. */
-static inline void raw_audio(int fd, int port, unsigned sequence, uint8_t type, uint8_t byte)
+/* Sends a packet of a stream. */
+static inline void raw_rtp(int fd, int port, unsigned sequence, uint8_t type, const uint8_t payload[static 160])
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     at.sin_port = htons((uint16_t)port);
@@ -162,9 +162,17 @@ static inline void raw_audio(int fd, int port, unsigned sequence, uint8_t type, 
                            2,
                            3,
                            4};
-    memset(packet + 12, byte, 160);
+    memcpy(packet + 12, payload, 160);
     if (sendto(fd, packet, sizeof packet, 0, (struct sockaddr *)&at, sizeof at) < 0)
         abort();
+}
+
+/* The same with audio whose bytes are all `byte`. */
+static inline void raw_audio(int fd, int port, unsigned sequence, uint8_t type, uint8_t byte)
+{
+    uint8_t payload[160];
+    memset(payload, byte, sizeof payload);
+    raw_rtp(fd, port, sequence, type, payload);
 }
 
 /* Whether a packet of this type with 160 times this byte arrives within wait_ms. */

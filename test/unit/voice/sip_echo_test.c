@@ -45,29 +45,6 @@ static void begin_conversation(int codec, bool events)
                  codec ? g711_pcm2alaw(g711_ulaw2pcm(0xfe)) : 0xfe);
 }
 
-/* Sends a packet of a stream. */
-static void send_packet(int fd, int port, uint8_t type, const uint8_t payload[static 160])
-{
-    const struct sockaddr_in at = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const uint32_t timestamp = ++sequence * 160;
-    uint8_t packet[172] = {0x80,
-                           type,
-                           (uint8_t)(sequence >> 8),
-                           (uint8_t)sequence,
-                           (uint8_t)(timestamp >> 24),
-                           (uint8_t)(timestamp >> 16),
-                           (uint8_t)(timestamp >> 8),
-                           (uint8_t)timestamp,
-                           1,
-                           2,
-                           3,
-                           4};
-    memcpy(packet + 12, payload, 160);
-    if (sendto(fd, packet, sizeof packet, 0, (const struct sockaddr *)&at, sizeof at) < 0)
-        abort();
-}
-
 /* The frame of a key's tone, or of silence, at a place in a stream. */
 static void frame_of(char key, unsigned at, int codec, uint8_t ret[static 160])
 {
@@ -96,13 +73,13 @@ static int converse(char key, char own, int ms, int codec)
     for (int at = 0; at < ms; at += FRAME_MS) {
         uint8_t frame[160], packet[2048];
         frame_of(key, (unsigned)at / FRAME_MS, 0, frame);
-        send_packet(r.rtp, box_port, 0, frame);
+        raw_rtp(r.rtp, box_port, ++sequence, 0, frame);
         struct pollfd p = {.fd = trunk.rtp, .events = POLLIN};
         while (poll(&p, 1, FRAME_MS) > 0 && recv(trunk.rtp, packet, sizeof packet, 0) == 172) {
             loud += FRAME_MS * is_loud(packet + 12, codec);
             if (own)
                 frame_of(own, (unsigned)at / FRAME_MS, codec, packet + 12);
-            send_packet(trunk.rtp, phone_media_port(&phone), (uint8_t)codec, packet + 12);
+            raw_rtp(trunk.rtp, phone_media_port(&phone), ++sequence, (uint8_t)codec, packet + 12);
             if (own)
                 break;
         }
@@ -119,7 +96,7 @@ static void other_sounds_pass(int codec)
 {
     uint8_t frame[160];
     memset(frame, 0x10, sizeof frame);
-    send_packet(r.rtp, box_port, 0, frame);
+    raw_rtp(r.rtp, box_port, ++sequence, 0, frame);
     assert_true(
         raw_hears(trunk.rtp, (uint8_t)codec, codec ? g711_pcm2alaw(g711_ulaw2pcm(0x10)) : 0x10, RAW_PATIENCE_MS));
 }

@@ -319,8 +319,7 @@ static void test_the_resident_opens_without_a_phone_while_it_rings(void **state)
     assert_int_equal(raw_heard_key(r.rtp, 96, RAW_PATIENCE_MS), '5');
     resident_opens(); /* once more, without effect */
     visitor_hung_up_on();
-    for (int i = 0; i < RAW_PATIENCE_MS / 10 && fake_count(&fake.records) == records; i++)
-        usleep(10000);
+    wait_for_record(records);
     char steps[sizeof fake.steps];
     pthread_mutex_lock(&fake.lock);
     memcpy(steps, fake.steps, sizeof steps);
