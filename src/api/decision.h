@@ -14,8 +14,8 @@ struct decision_query {
     DECISION_QUERY(at, T_TIME, .error = ERR_INVALID_DATE, .doc = "the time of the call; default: now"),                \
         DECISION_QUERY(digits, T_STRING, FORM("^[0-9]{1,4}$", "one to four digits"), .error = ERR_INVALID_FILTER,      \
                        .flags = F_SECRET, .doc = "the code that the caller enters"),                                   \
-        DECISION_QUERY(from, T_STRING, FORM("^[+]?[0-9]{2,15}$", "2 to 15 digits, with or without +"),                 \
-                       .error = ERR_INVALID_FILTER, .doc = "the caller's number; + is sent as %2B. Default: withheld")
+        DECISION_QUERY(from, T_STRING, CALLER_FORM, .error = ERR_INVALID_FILTER,                                       \
+                       .doc = "the caller's number; + is sent as %2B. Default: withheld")
 
 extern const struct shape decision_shape;
 

@@ -70,8 +70,7 @@ struct callers_body {
     {                                                                                                                  \
         FIELD(struct callers_body, mode, T_STRING, .flags = (more), .values = callers_mode_names,                      \
               .doc = "any caller's call may use grants, or only those of numbers"),                                    \
-            FIELD(struct callers_body, numbers, T_STRINGS, .flags = (more), .max = CALLERS_MAX,                        \
-                  FORM("^\\+?[0-9]{2,15}$", "a phone number, as a call shows it"),                                     \
+            FIELD(struct callers_body, numbers, T_STRINGS, .flags = (more), .max = CALLERS_MAX, CALLER_FORM,           \
                   .doc = "as the call box's number is shown in the calls of the building"),                            \
             FIELD(struct callers_body, others, T_STRING, .flags = (more), .values = callers_others_names,              \
                   .doc = "calls of others go to the resident without a prompt, or are rejected"),                      \

@@ -9,6 +9,7 @@
 #define PHONE_FORM FORM(PHONE_PATTERN, "an international phone number, such as +12125550123")
 #define NUMBER_FORM                                                                                                    \
     FORM(NUMBER_PATTERN, "an international phone number, such as +12125550123, or an extension of 2 to 15 digits")
+#define CALLER_FORM      FORM("^[+]?[0-9]{2,15}$", "2 to 15 digits, with or without +")
 #define CODE_FORM        FORM("^([02-9]|[0-9]{2,4})$", "one to four digits, and not 1 alone")
 #define TONE_FORM        FORM("^[0-9#*]{1,3}$", "one to three of the keys 0 to 9, * and #")
 #define TIME_OF_DAY_FORM FORM("^([01][0-9]|2[0-3]):[0-5][0-9]$", "a time from 00:00 to 23:59, such as 08:30")

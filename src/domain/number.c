@@ -308,7 +308,7 @@ enum err number_add_for(struct tx *tx, struct str number, struct str country, co
     if (id_given(&entry.building_id) && !id_equal(&entry.building_id, building))
         return tx_fail(tx, ERR_BAD_REQUEST,
                        "another building has the number, from which `portero admin number assign` takes it");
-    return number_assign(tx, number, building);
+    return id_given(&entry.building_id) ? ERR_NONE : hold_pooled(tx, &need, building, number);
 }
 
 enum err number_remove(struct tx *tx, struct str number)
