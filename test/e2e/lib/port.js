@@ -13,10 +13,10 @@ async function canListen(socket) {
 }
 
 /** A port that is free for TCP and UDP, below those that services take for audio (16384) and the kernel's ephemeral ones, so
- *  that nothing that asks for any port is given it meanwhile. */
+ *  that nothing that asks for any port is given it meanwhile; above 10080, which browsers refuse. */
 export async function freePort() {
     for (;;) {
-        const port = randomInt(10_000, 16_384);
+        const port = randomInt(11_000, 16_384);
         const tcp = net.createServer().listen(port, '127.0.0.1');
         if (!await canListen(tcp)) continue;
         const udp = dgram.createSocket('udp4');
