@@ -14,7 +14,7 @@
 #define FETCH_MS        5000
 #define FETCHES_MOST    8 /* at once: addresses that do not answer must not occupy all blocking workers */
 #define FETCHES_ACCOUNT 2 /* of these, for one account */
-#define RETRY_S         5
+#define FETCHES_SAME    4 /* of these, for one address block or host */
 
 struct kept {
     char *address, *name, *redirects; /* NULL: free */
@@ -107,7 +107,7 @@ static void keep(struct client_documents *d, const struct oauth_client *c, int64
 
 /* ---- fetching ---- */
 
-static struct slots fetches = SLOTS(FETCHES_MOST, FETCHES_ACCOUNT);
+static struct slots fetches = SLOTS(LOOKUP_DOCUMENT, FETCHES_MOST, FETCHES_ACCOUNT, FETCHES_SAME);
 
 /* Section 4 of the draft. */
 static bool is_json(struct str type)
@@ -153,18 +153,17 @@ static const char *fetch(struct client_documents *d, struct tx *tx, struct str a
     return NULL;
 }
 
-enum err client_documents_get(struct client_documents *d, struct tx *tx, const struct id *account, struct str address,
+enum err client_documents_get(struct client_documents *d, struct request *q, struct str address,
                               struct oauth_client *ret, const char **ret_why)
 {
+    struct slot *slot;
     *ret_why = NULL;
-    if (recall(d, tx, address, ret))
+    if (recall(d, &q->tx, address, ret))
         return ERR_NONE;
-    struct id *slot = slots_take(&fetches, account);
-    if (!slot) {
-        tx->retry_after_s = RETRY_S;
-        return ERR_RATE_LIMIT_EXCEEDED;
-    }
-    *ret_why = fetch(d, tx, address, ret);
+    enum err e = slots_take(&fetches, q, address, &slot);
+    if (e)
+        return e;
+    *ret_why = fetch(d, &q->tx, address, ret);
     slots_release(&fetches, slot);
     return ERR_NONE;
 }

@@ -101,8 +101,7 @@ static enum err read_client(struct request *q, struct reply *p)
     const char *why = NULL;
     oauth_request_read(q, d->request.s, NULL, &r);
     if (oauth_request_needs_document(&r)) {
-        enum err e = client_documents_get(service_client_documents(q->service), &q->tx, &q->who.account_id, r.address,
-                                          &client, &why);
+        enum err e = client_documents_get(service_client_documents(q->service), q, r.address, &client, &why);
         if (e)
             return e;
         oauth_request_read(q, d->request.s, why ? NULL : &client, &r);

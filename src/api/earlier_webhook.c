@@ -10,7 +10,7 @@
 #define TEST_MS       25000 /* an attempt, after one in progress */
 #define TESTS_MOST    8     /* at once: they must not occupy all blocking workers */
 #define TESTS_ACCOUNT 2
-#define TEST_RETRY_S  5
+#define TESTS_SAME    4 /* for one address block or host */
 
 /* ---- bodies ---- */
 
@@ -109,7 +109,7 @@ static enum err earlier_bits(struct request *q, struct val events, uint32_t *ret
 
 static enum err check_url(struct request *q, struct str url)
 {
-    enum err e = webhook_url_check(&q->tx, &q->who.account_id, url);
+    enum err e = webhook_url_check(q, url);
     return e == ERR_INVALID_WEBHOOK_URL ? ERR_INVALID_URL : e;
 }
 
@@ -246,13 +246,28 @@ static enum err earlier_delete_webhook(struct request *q, struct reply *p)
 
 /* ---- the test ---- */
 
-static struct slots tests = SLOTS(TESTS_MOST, TESTS_ACCOUNT);
+static struct slots tests = SLOTS(LOOKUP_TEST, TESTS_MOST, TESTS_ACCOUNT, TESTS_SAME);
 
 struct testing {
     const struct request *q;
+    struct str url;
     struct id delivery;
     struct building_webhook_outcome outcome;
 };
+
+static enum err run_url(struct tx *tx, void *arg)
+{
+    struct testing *t = arg;
+    const struct building_webhook *w;
+    size_t n;
+    enum err e = building_webhook_list(tx, &t->q->building_id, &w, &n);
+    for (size_t i = 0; !e && i < n; i++)
+        if (id_equal(&w[i].id, &t->q->path_id)) {
+            t->url = w[i].url;
+            return ERR_NONE;
+        }
+    return e ? e : ERR_NOT_FOUND;
+}
 
 static enum err run_earlier_test(struct tx *tx, void *arg)
 {
@@ -309,14 +324,15 @@ static struct val error_message(struct arena *a, const struct building_webhook_o
 
 static enum err earlier_test_webhook(struct request *q, struct reply *p)
 {
-    struct id *slot = slots_take(&tests, &q->who.account_id);
-    if (!slot) {
-        q->tx.retry_after_s = TEST_RETRY_S;
-        return ERR_RATE_LIMIT_EXCEEDED;
-    }
     struct testing *t = arena_new(q->tx.arena, struct testing);
+    struct slot *slot;
     *t = (struct testing){.q = q};
-    enum err e = work_write(&q->work, run_earlier_test, t);
+    enum err e = work_read(&q->work, run_url, t);
+    if (!e)
+        e = slots_take(&tests, q, t->url, &slot);
+    if (e)
+        return e;
+    e = work_write(&q->work, run_earlier_test, t);
     if (!e)
         e = await_outcome(q, t);
     slots_release(&tests, slot);

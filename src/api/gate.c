@@ -8,7 +8,6 @@
 #include "api/query.h"
 #include "domain/building.h"
 #include "jobs/queue.h"
-#include "net/address.h"
 
 #define IDEMPOTENCY_MIN 16
 #define IDEMPOTENCY_MAX 100
@@ -39,44 +38,29 @@ static enum err take_limit(struct gate *gate, struct request *q, enum limit_kind
     return code;
 }
 
-/* The subject of a limit per address: a network block. */
-static struct str address_block(struct request *q)
-{
-    struct net_address address;
-    struct str text = str_z(q->http->peer.address);
-    if (!net_address_parse(text, &address))
-        return text;
-    char *block = arena_alloc(q->tx.arena, NET_ADDRESS_TEXT);
-    address = net_address_block(&address);
-    net_address_text(&address, block);
-    return str_z(block);
-}
-
 static enum err take_all(struct gate *gate, struct request *q)
 {
     const struct config *c = gate->config;
+    const struct str block = limit_address_block(q->tx.arena, q->http->peer.address);
     enum err e = ERR_NONE;
     switch (q->route->limit) {
     case LIMIT_NONE:
     case LIMIT_KEY:
         break;
     case LIMIT_PLANS:
-        e = take_limit(gate, q, LIMIT_PER_ADDRESS_PLANS, address_block(q), c->limits_plans_per_ip,
-                       ERR_RATE_LIMIT_EXCEEDED);
+        e = take_limit(gate, q, LIMIT_PER_ADDRESS_PLANS, block, c->limits_plans_per_ip, ERR_RATE_LIMIT_EXCEEDED);
         break;
     case LIMIT_GUEST:
-        e = take_limit(gate, q, LIMIT_PER_ADDRESS_GUEST, address_block(q), c->limits_guest_per_ip,
-                       ERR_RATE_LIMIT_EXCEEDED);
+        e = take_limit(gate, q, LIMIT_PER_ADDRESS_GUEST, block, c->limits_guest_per_ip, ERR_RATE_LIMIT_EXCEEDED);
         break;
     case LIMIT_OAUTH:
-        e = take_limit(gate, q, LIMIT_PER_ADDRESS_OAUTH, address_block(q), c->limits_oauth_per_ip,
-                       ERR_RATE_LIMIT_EXCEEDED);
+        e = take_limit(gate, q, LIMIT_PER_ADDRESS_OAUTH, block, c->limits_oauth_per_ip, ERR_RATE_LIMIT_EXCEEDED);
         break;
     case LIMIT_AUTH:
     case LIMIT_OTP:
-        e = take_limit(gate, q, LIMIT_PER_ADDRESS_AUTH, address_block(q), c->limits_auth_per_ip, ERR_AUTH_RATE_LIMIT);
+        e = take_limit(gate, q, LIMIT_PER_ADDRESS_AUTH, block, c->limits_auth_per_ip, ERR_AUTH_RATE_LIMIT);
         if (!e && q->route->limit == LIMIT_OTP)
-            e = take_limit(gate, q, LIMIT_PER_ADDRESS_OTP, address_block(q), c->limits_otp_per_ip, ERR_OTP_RATE_LIMIT);
+            e = take_limit(gate, q, LIMIT_PER_ADDRESS_OTP, block, c->limits_otp_per_ip, ERR_OTP_RATE_LIMIT);
         break;
     }
     if (e || !id_given(&q->who.key_id) || q->route->limit == LIMIT_NONE)

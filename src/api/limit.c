@@ -8,6 +8,7 @@
 #include "base/crypto.h"
 #include "base/mem.h"
 #include "base/metric.h"
+#include "net/address.h"
 
 #define WINDOW_US (15 * 60 * US_PER_S)
 #define KINDS     (LIMIT_PER_ADDRESS_OAUTH + 1)
@@ -59,6 +60,17 @@ void limiter_free(struct limiter *l)
             pthread_mutex_destroy(&l->locks[kind][i]);
     }
     free(l);
+}
+
+struct str limit_address_block(struct arena *a, const char *peer)
+{
+    struct net_address address;
+    if (!net_address_parse(str_z(peer), &address))
+        return str_z(peer);
+    char *block = arena_alloc(a, NET_ADDRESS_TEXT);
+    address = net_address_block(&address);
+    net_address_text(&address, block);
+    return str_z(block);
 }
 
 /* Hashes the padded subject as three words, each mixed with a secret one. */

@@ -6,7 +6,7 @@
  * A subject that the set does not know starts with that count. So a count is never too low. It can be too high only for
  * a new subject, and only if more than LIMIT_SUBJECTS subjects appear within 15 minutes. */
 #pragma once
-#include "base/str.h"
+#include "base/arena.h"
 
 #define LIMIT_SUBJECT_MAX 24     /* characters: an ID, or an address block as text */
 #define LIMIT_SUBJECTS    240000 /* of each kind, approximately; 62 MB for all kinds, allocated on first use */
@@ -30,6 +30,9 @@ struct limit_state {
 
 struct limiter *limiter_new(void);
 void limiter_free(struct limiter *l);
+/* The subject of a limit for each address: the text of its net_address_block, in the arena, or `peer` if it is no
+ * address. */
+struct str limit_address_block(struct arena *a, const char *peer);
 /* Takes one from the subject's window. Any thread. The subject must have 1 to LIMIT_SUBJECT_MAX characters and no NUL.
  */
 struct limit_state limit_take(struct limiter *l, enum limit_kind kind, struct str subject, int64_t limit,

@@ -161,7 +161,7 @@ static enum err run_subscribe(struct tx *tx, void *arg)
 
 static enum err check_endpoint(struct request *q, struct str endpoint)
 {
-    enum err e = webhook_url_check(&q->tx, &q->who.account_id, endpoint);
+    enum err e = webhook_url_check(q, endpoint);
     if (e != ERR_INVALID_WEBHOOK_URL)
         return e;
     q->tx.why = arena_printf(q->tx.arena, "endpoint: %.*s", STR_ARG(q->tx.why));

@@ -147,7 +147,7 @@ static enum err webhook_make(struct request *q, struct creation *c)
         return e;
     e = webhook_events(&q->tx, in->events, &c->events);
     if (!e)
-        e = webhook_url_check(&q->tx, c->request.account, c->url);
+        e = webhook_url_check(q, c->url);
     return e ? e : work_write(&q->work, run_create, c);
 }
 
@@ -219,7 +219,7 @@ static enum err update_webhook(struct request *q, struct reply *p)
     *u = (struct update){.q = q, .change = {.url = in->url.s, .events = in->events, .active = in->active}};
     if (!v_given(in->url) && !v_given(in->events) && !v_given(in->active))
         return tx_fail(&q->tx, ERR_INVALID_WEBHOOK, "at least one of url, events and active is required");
-    enum err e = v_given(in->url) ? webhook_url_check(&q->tx, &q->who.account_id, u->change.url) : ERR_NONE;
+    enum err e = v_given(in->url) ? webhook_url_check(q, u->change.url) : ERR_NONE;
     if (!e)
         e = work_write(&q->work, run_update, u);
     if (e)

@@ -11,7 +11,7 @@
 #define LOOK_UP_MS       2000
 #define LOOK_UPS_MOST    16 /* at once: unresolvable names must not occupy all blocking workers */
 #define LOOK_UPS_ACCOUNT 2  /* of these, for one account */
-#define RETRY_S          5
+#define LOOK_UPS_SAME    4  /* of these, for one address block or host */
 #define SCHEME           "https://"
 /* All characters of a URI (RFC 3986 section 2). */
 #define URI_CHARACTERS                                                                                                 \
@@ -66,7 +66,7 @@ static const char *find_fault(const char *url, CURLU *u)
     return NULL;
 }
 
-static struct slots lookups = SLOTS(LOOK_UPS_MOST, LOOK_UPS_ACCOUNT);
+static struct slots lookups = SLOTS(LOOKUP_HOST, LOOK_UPS_MOST, LOOK_UPS_ACCOUNT, LOOK_UPS_SAME);
 
 static enum err verdict_error(struct tx *tx, enum net_guard_verdict verdict)
 {
@@ -83,20 +83,20 @@ static enum err verdict_error(struct tx *tx, enum net_guard_verdict verdict)
     return ERR_INTERNAL_ERROR;
 }
 
-static enum err check_host(struct tx *tx, const struct id *account, struct str url)
+static enum err check_host(struct request *q, struct str url)
 {
-    struct id *slot = slots_take(&lookups, account);
-    if (!slot) {
-        tx->retry_after_s = RETRY_S;
-        return ERR_RATE_LIMIT_EXCEEDED;
-    }
+    struct slot *slot;
+    enum err e = slots_take(&lookups, q, url, &slot);
+    if (e)
+        return e;
     const enum net_guard_verdict verdict = net_guard_check(url, LOOK_UP_MS);
     slots_release(&lookups, slot);
-    return verdict_error(tx, verdict);
+    return verdict_error(&q->tx, verdict);
 }
 
-enum err webhook_url_check(struct tx *tx, const struct id *account, struct str url)
+enum err webhook_url_check(struct request *q, struct str url)
 {
+    struct tx *tx = &q->tx;
     const struct str text = arena_str(tx->arena, url);
     CURLU *u = curl_url();
     if (!u)
@@ -108,5 +108,5 @@ enum err webhook_url_check(struct tx *tx, const struct id *account, struct str u
         return tx_fail(tx, ERR_INVALID_WEBHOOK_URL, fault);
     if (receiver_has(tx->config, url))
         return ERR_NONE;
-    return address ? verdict_error(tx, net_guard_check(url, LOOK_UP_MS)) : check_host(tx, account, url);
+    return address ? verdict_error(tx, net_guard_check(url, LOOK_UP_MS)) : check_host(q, url);
 }

@@ -1,8 +1,8 @@
 /* Validation of webhook URLs (decisions sections 8 and 10). */
 #pragma once
-#include "domain/tx.h"
+#include "api/request.h"
 
 /* Checks that `url` is https, has a host, no user and no fragment, and that receivers may have every address of its
- * host now. Fails with ERR_INVALID_WEBHOOK_URL and tx->why, or with ERR_RATE_LIMIT_EXCEEDED if too many names are being
- * looked up, in total or for this account. Blocks during the lookup. Any thread. */
-enum err webhook_url_check(struct tx *tx, const struct id *account, struct str url) CHECKED;
+ * host now. Fails with ERR_INVALID_WEBHOOK_URL and q->tx.why, or with ERR_RATE_LIMIT_EXCEEDED if too many names are
+ * being looked up (api/slots.h). Blocks during the lookup. Any thread. */
+enum err webhook_url_check(struct request *q, struct str url) CHECKED;

@@ -2,7 +2,7 @@
 // engine: sqlite, because the limits are counted in memory
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
-import { Client, ok, refused } from './lib/client.js';
+import { behindProxy, ok, refused } from './lib/client.js';
 import { advance, agent, freshEmail, resident, signIn, useWorld } from './lib/world.js';
 
 const WINDOW_S = 15 * 60;
@@ -14,15 +14,7 @@ describe('rate limits', () => {
     const w = useWorld({ config: { ...DEFAULTS, trusted_proxies: ['127.0.0.1/32'] } });
     const { client } = w;
 
-    /** A client with another source address, over the plain port as behind a TLS proxy. */
-    const from = (address) => {
-        const other = Object.create(client);
-        other.request = function request(method, target, options = {}) {
-            const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-For': address, ...options.headers };
-            return Client.prototype.request.call(this, method, target, { ...options, plain: true, headers });
-        };
-        return other;
-    };
+    const from = (address) => behindProxy(client, address);
     const exhaust = async (n, send) => {
         const answers = [];
         for (let i = 0; i < n; i++) answers.push(await send());

@@ -2,20 +2,21 @@
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { auth, Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { ok, refused } from './lib/client.js';
+import { behindProxy, ok, refused } from './lib/client.js';
 import { TRUSTED, useDocuments } from './lib/documents.js';
 import { REVISION } from './lib/mcp.js';
 import { CALLBACK, decide, failed, fetchOf, FIRST, known, publicOf } from './lib/oauth.js';
 import { signInBrowser } from './lib/site.js';
+import { METRICS, page, raised } from './lib/metrics.js';
 import { advance, useWorld } from './lib/world.js';
 
 const LOCAL = 'http://127.0.0.1:33418/callback';
 const HOUR = 3600, DAY = 24 * HOUR;
 
 describe('an assistant that is known by an address', () => {
-    const w = useWorld({ config: TRUSTED });
+    const w = useWorld({ config: { ...METRICS, ...TRUSTED, trusted_proxies: ['127.0.0.1/32'] } });
     const { client } = w;
-    const host = useDocuments();
+    const host = useDocuments(), elsewhere = useDocuments();
     const at = () => publicOf(w);
     const keysOf = async (site) => ok(await site.get('/v1/auth/keys')).data.filter((key) => key.type === 'agent');
     const read = async (site, request) => ok(await site.post('/v1/oauth/client', { request }));
@@ -243,6 +244,25 @@ describe('an assistant that is known by an address', () => {
         assert.ok(Number(third.headers['retry-after']) > 0);
         assert.equal((await read(other, known(client, host.put('/quick.json')).ask())).client, 'Kitchen robot');
         for (const view of await Promise.all(both)) assert.match(view.reason, /did not arrive/);
+    });
+
+    it('is read for others while a stranger with many accounts has slow hosts, or many wait for one', async () => {
+        const waiting = [];
+        const quick = () => known(client, elsewhere.put('/quick.json')).ask();
+        const slow = known(client, host.answer('/held.json', (_, response) => { waiting.push(response); })).ask();
+        const stranger = [];
+        const from = async (address) => (await signInBrowser(client)).site.at(behindProxy(client, address));
+        for (let i = 0; i < 5; i++) stranger.push(await from('192.0.2.1'));
+        const neighbour = await from('198.51.100.7');
+        const before = await page(w.daemon);
+        const held = stranger.slice(1).map((site) => read(site, slow));
+        while (waiting.length < held.length) await new Promise((resolve) => { setTimeout(resolve, 10); });
+        refused(await stranger[0].post('/v1/oauth/client', { request: quick() }), 429, 'RATE_LIMIT_EXCEEDED');
+        refused(await neighbour.post('/v1/oauth/client', { request: slow }), 429, 'RATE_LIMIT_EXCEEDED');
+        assert.equal((await read(neighbour, quick())).client, 'Kitchen robot');
+        const refusals = raised(before, await page(w.daemon));
+        for (const limit of ['address', 'host']) assert.equal(refusals[`portero_lookups_refused_total{kind="client_document",limit="${limit}"}`], 1);
+        for (const view of await Promise.all(held)) assert.match(view.reason, /did not arrive/);
     });
 
     it('is read for people who are signed in alone', async () => {

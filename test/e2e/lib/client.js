@@ -60,6 +60,16 @@ export class Client {
     }
 }
 
+/** The client with another source address: over the plain port, as behind a TLS proxy that the service trusts. */
+export function behindProxy(client, address) {
+    const other = Object.create(client);
+    other.request = function request(method, target, options = {}) {
+        const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-For': address, ...options.headers };
+        return Client.prototype.request.call(this, method, target, { ...options, plain: true, headers });
+    };
+    return other;
+}
+
 function exchange(base, method, target, headers, payload, agent, timeout) {
     const { request } = base.protocol === 'https:' ? https : http;
     return new Promise((resolve, reject) => {
