@@ -126,9 +126,9 @@ static enum err remove_member(struct request *q, struct reply *p)
     enum err e = member_get(&q->tx, &q->path_id, &member);
     if (!e)
         e = member_remove(&q->tx, &q->path_id);
-    const struct grant_maker maker = {.account_id = member.account_id, .member_id = member.id};
     if (!e)
-        e = grant_made_leave(&q->tx, &maker, v_set(query->end_grants) && query->end_grants.b, &grants);
+        e = grant_made_leave(&q->tx, &member.account_id, &member.id, v_set(query->end_grants) && query->end_grants.b,
+                             &grants);
     if (e)
         return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "member not found") : e;
     struct removed_reply *reply = arena_new(q->tx.arena, struct removed_reply);

@@ -57,16 +57,17 @@ struct revoke_query {
 struct revoked {
     struct val id, revoked, revoked_count, grants_left, grants_ended;
 };
-static const struct field revoked_fields[] = {
-    FIELD(struct revoked, revoked, T_BOOL, .flags = F_REQUIRED | F_CONST),
-};
+#define REVOKED FIELD(struct revoked, revoked, T_BOOL, .flags = F_REQUIRED | F_CONST)
+#define GRANTS                                                                                                         \
+    FIELD(struct revoked, grants_left, T_INT, .flags = F_REQUIRED,                                                     \
+          .doc = "grants that the key created and that still open, or will; counted up to 1001"),                      \
+        FIELD(struct revoked, grants_ended, T_INT, .flags = F_REQUIRED, .doc = "grants that were revoked with it")
+static const struct field revoked_fields[] = {REVOKED};
 static const struct shape revoked_shape = SHAPE(struct revoked, "Revoked", revoked_fields);
 static const struct field key_revoked_fields[] = {
     FIELD(struct revoked, id, T_ID, .flags = F_REQUIRED),
-    FIELD(struct revoked, revoked, T_BOOL, .flags = F_REQUIRED | F_CONST),
-    FIELD(struct revoked, grants_left, T_INT, .flags = F_REQUIRED,
-          .doc = "grants that the key created and that still open, or will; counted up to 1001"),
-    FIELD(struct revoked, grants_ended, T_INT, .flags = F_REQUIRED, .doc = "grants that were revoked with it"),
+    REVOKED,
+    GRANTS,
 };
 static const struct field revoke_fields[] = {
     FIELD(struct revoke_query, end_grants, T_BOOL, .error = ERR_INVALID_FILTER,
@@ -75,8 +76,9 @@ static const struct field revoke_fields[] = {
 static const struct shape revoke_shape = SHAPE(struct revoke_query, "RevokeKeyQuery", revoke_fields);
 static const struct shape key_revoked_shape = SHAPE(struct revoked, "KeyRevoked", key_revoked_fields);
 static const struct field keys_revoked_fields[] = {
-    FIELD(struct revoked, revoked, T_BOOL, .flags = F_REQUIRED | F_CONST),
+    REVOKED,
     FIELD(struct revoked, revoked_count, T_INT, .flags = F_REQUIRED),
+    GRANTS,
 };
 static const struct shape keys_revoked_shape = SHAPE(struct revoked, "KeysRevoked", keys_revoked_fields);
 
@@ -147,34 +149,37 @@ static enum err delete_own_key(struct request *q, struct reply *p)
     return reply_ok(p, 200, &revoked_shape, r);
 }
 
-static enum err delete_key(struct request *q, struct reply *p)
+/* The reply to a revocation in this transaction, with the grants that it leaves; `count`: of keys. */
+static enum err reply_keys_revoked(struct request *q, struct reply *p, int64_t count)
 {
     const struct revoke_query *query = q->query;
-    const struct grant_maker maker = {.account_id = q->who.account_id, .key_id = q->path_id};
     struct grants_left grants;
-    enum err e = key_revoke(&q->tx, &q->who.account_id, &q->path_id);
-    if (!e)
-        e = grant_made_leave(&q->tx, &maker, v_set(query->end_grants) && query->end_grants.b, &grants);
+    enum err e =
+        grant_made_leave(&q->tx, &q->who.account_id, NULL, v_set(query->end_grants) && query->end_grants.b, &grants);
     if (e)
         return e;
     struct revoked *r = arena_new(q->tx.arena, struct revoked);
-    r->grants_left = v_int(grants.left);
-    r->grants_ended = v_int(grants.ended);
-    r->id = v_str(id_str(&q->path_id));
-    r->revoked = v_bool(true);
-    return reply_ok(p, 200, &key_revoked_shape, r);
+    *r = (struct revoked){
+        .id = v_str(id_str(&q->path_id)),
+        .revoked = v_bool(true),
+        .revoked_count = v_int(count),
+        .grants_left = v_int(grants.left),
+        .grants_ended = v_int(grants.ended),
+    };
+    return reply_ok(p, 200, q->route->reply, r);
+}
+
+static enum err delete_key(struct request *q, struct reply *p)
+{
+    enum err e = key_revoke(&q->tx, &q->who.account_id, &q->path_id);
+    return e ? e : reply_keys_revoked(q, p, 1);
 }
 
 static enum err post_revoke_others(struct request *q, struct reply *p)
 {
     int64_t count;
     enum err e = key_revoke_others(&q->tx, &q->who.account_id, &q->who.key_id, &count);
-    if (e)
-        return e;
-    struct revoked *r = arena_new(q->tx.arena, struct revoked);
-    r->revoked = v_bool(true);
-    r->revoked_count = v_int(count);
-    return reply_ok(p, 200, &keys_revoked_shape, r);
+    return e ? e : reply_keys_revoked(q, p, count);
 }
 
 static const struct route rows[] = {
@@ -251,13 +256,16 @@ static const struct route rows[] = {
      .store_error = ERR_DELETE_FAILED},
     {.operation_id = "revokeOtherKeys",
      .summary = "Revoke all active keys except the calling one",
-     .description = "For use after a key may have leaked: only the calling session stays valid.",
+     .description = "For use after a key may have leaked: only the calling session stays valid. Grants that the "
+                    "others created go on opening the door unless `end_grants` is true, also those that the resident "
+                    "created in other browsers.",
      .tag = "Sign-in and keys",
      .method = HTTP_POST,
      .path = "/v1/auth/keys/revoke-others",
      .credential = CRED_WEB_SESSION,
      .scopes = SCOPE(KEYS_WRITE),
      .limit = LIMIT_AUTH,
+     .query = &revoke_shape,
      .run = RUN_WRITE,
      .handler = post_revoke_others,
      .status = 200,

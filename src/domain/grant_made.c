@@ -7,18 +7,17 @@ struct made {
 };
 
 /* Reads one more than GRANTS_ENDED_MAX, so that the rest is noticed. */
-static enum err list_made(struct tx *tx, const struct grant_maker *maker, struct made *list, int64_t *ret_count)
+static enum err list_made(struct tx *tx, const struct id *account, const struct id *member, struct made *list,
+                          int64_t *ret_count)
 {
-    const struct id_bytes key = id_to_bytes(&maker->key_id), member = id_to_bytes(&maker->member_id);
+    const struct id_bytes bytes = member ? id_to_bytes(member) : (struct id_bytes){0};
     int64_t n = 0;
     bool more;
     CURSOR c;
-    enum err e =
-        db_query(tx->db, SQL_GRANT_MADE_BY,
-                 DB_ARGS(v_str(id_str(&maker->account_id)), id_given(&maker->key_id) ? v_id_bytes(&key) : v_null(),
-                         id_given(&maker->member_id) ? v_id_bytes(&member) : v_null(), v_int(tx->now_us),
-                         v_int(GRANTS_ENDED_MAX + 1)),
-                 &c);
+    enum err e = db_query(tx->db, SQL_GRANT_MADE_BY,
+                          DB_ARGS(v_str(id_str(account)), member ? v_id_bytes(&bytes) : v_null(), v_int(tx->now_us),
+                                  v_int(GRANTS_ENDED_MAX + 1)),
+                          &c);
     if (e)
         return e;
     for (; !(e = db_next(&c, &more)) && more; n++)
@@ -27,13 +26,14 @@ static enum err list_made(struct tx *tx, const struct grant_maker *maker, struct
     return e;
 }
 
-enum err grant_made_leave(struct tx *tx, const struct grant_maker *maker, bool end, struct grants_left *ret)
+enum err grant_made_leave(struct tx *tx, const struct id *account, const struct id *member, bool end,
+                          struct grants_left *ret)
 {
     struct made *list = arena_array(tx->arena, struct made, GRANTS_ENDED_MAX + 1);
     int64_t count = 0, ended = 0;
-    enum err e = list_made(tx, maker, list, &count);
+    enum err e = list_made(tx, account, member, list, &count);
     for (; end && !e && ended < count && ended < GRANTS_ENDED_MAX; ended++)
-        e = grant_revoke(tx, &maker->account_id, &list[ended].building_id, &list[ended].id);
+        e = grant_revoke(tx, account, &list[ended].building_id, &list[ended].id);
     if (!e)
         *ret = (struct grants_left){.left = count - ended, .ended = ended};
     return e;

@@ -1,19 +1,15 @@
-/* The grants that a key, or a member, leaves when it goes. */
+/* The grants that keys, or a member, leave when they go. */
 #pragma once
 #include "domain/grant.h"
 
 #define GRANTS_ENDED_MAX 1000 /* of one request */
 
-struct grant_maker {
-    struct id account_id;
-    struct id key_id;    /* empty: any */
-    struct id member_id; /* empty: any */
-};
-
 struct grants_left {
     int64_t left, ended;
 };
 
-/* Counts the grants of the maker that can open, or will without a change, up to GRANTS_ENDED_MAX. With `end`, revokes
- * them, and `left` counts those that remain. */
-enum err grant_made_leave(struct tx *tx, const struct grant_maker *maker, bool end, struct grants_left *ret) CHECKED;
+/* Counts the grants that can open, or will without a change, up to one more than GRANTS_ENDED_MAX, of the account's
+ * keys that were revoked in this transaction, and of the member (NULL: of no member). With `end`, revokes them, and
+ * `left` counts those that remain. */
+enum err grant_made_leave(struct tx *tx, const struct id *account, const struct id *member, bool end,
+                          struct grants_left *ret) CHECKED;

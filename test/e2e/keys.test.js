@@ -149,12 +149,12 @@ describe('keys', () => {
             const robot = await agent(owner, ['account:read']);
             const second = await signIn(client, owner.email);
             const stranger = await signIn(client);
-            assert.deepEqual(ok(await second.client.post('/v1/auth/keys/revoke-others')), { revoked: true, revoked_count: 2 });
+            assert.deepEqual(ok(await second.client.post('/v1/auth/keys/revoke-others')), { revoked: true, revoked_count: 2, grants_left: 0, grants_ended: 0 });
             refused(await owner.client.get('/v1/account'), 401, 'INVALID_KEY');
             refused(await robot.client.get('/v1/account'), 401, 'INVALID_KEY');
             ok(await second.client.get('/v1/account'));
             ok(await stranger.client.get('/v1/account'));
-            assert.deepEqual(ok(await second.client.post('/v1/auth/keys/revoke-others')), { revoked: true, revoked_count: 0 });
+            assert.deepEqual(ok(await second.client.post('/v1/auth/keys/revoke-others')), { revoked: true, revoked_count: 0, grants_left: 0, grants_ended: 0 });
         });
 
         it('of all others leaves no key behind that one of them asked for at the same moment', async () => {
@@ -264,6 +264,22 @@ describe('keys', () => {
             assert.deepEqual(ok(await person.client.get('/v1/unlock')).data.map(({ id }) => id).sort(), [mine.id, other.id].sort());
             assert.equal((await visit(client, { to: person.number, digits: '1111' })).outcome, 'forwarded');
             refused(await person.client.delete(`/v1/auth/keys/${two.id}?end_grants=perhaps`), 400, 'INVALID_FILTER');
+        });
+
+        it('is counted, or ends, if all others are revoked, and nothing of the calling key or of those that went before', async () => {
+            const person = await resident(client, { tone: '9' });
+            const [gone, one, two] = [await agent(person), await agent(person), await agent(person)];
+            const others = '/v1/auth/keys/revoke-others';
+            const kept = [await make(person, 'Mine'), await make(gone, 'Before')];
+            ok(await person.client.delete(`/v1/auth/keys/${gone.id}`));
+            for (const [who, access_code] of [[one, '1111'], [two, '2222'], [two, '3333']]) await make(who, access_code, { access_code });
+            refused(await person.client.post(`${others}?end_grants=perhaps`), 400, 'INVALID_FILTER');
+            assert.deepEqual(ok(await person.client.post(`${others}?end_grants=true`)), { revoked: true, revoked_count: 2, grants_left: 0, grants_ended: 3 });
+            assert.deepEqual(ok(await person.client.get('/v1/unlock')).data.map(({ id }) => id).sort(), kept.map(({ id }) => id).sort());
+            assert.equal((await visit(client, { to: person.number, digits: '3333' })).outcome, 'forwarded');
+            await make(await agent(person), 'Cleaner', { access_code: '6666' });
+            assert.deepEqual(ok(await person.client.post(others)), { revoked: true, revoked_count: 1, grants_left: 1, grants_ended: 0 });
+            assert.equal((await visit(client, { to: person.number, digits: '6666' })).outcome, 'released');
         });
     });
 });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
 import { HOSTILE, nameOf, SIGHTS, useBrowser } from './lib/signed.js';
-import { agent, challenge, eventually, message, resident, signIn, useWorld } from './lib/world.js';
+import { agent, challenge, eventually, grant, message, resident, signIn, useWorld } from './lib/world.js';
 
 describe('the page of keys', () => {
     const w = useWorld();
@@ -114,13 +114,24 @@ describe('the page of keys', () => {
         await b.close(page);
     });
 
-    it('revokes all keys after a leak, and stays signed in', async () => {
+    it('revokes all keys after a leak, stays signed in, and says which codes they leave', async () => {
         const person = await resident(client);
-        const robots = [await agent(person, ['account:read']), await agent(person, ['logs:read'])];
+        const robots = [await agent(person), await agent(person, ['logs:read'])];
+        const make = () => grant(robots[0], { type: 'passcode', label: 'Cleaner' });
+        await make();
         const page = await b.open('/agents', person);
-        await page.getByRole('button', { name: 'Revoke everything else' }).click();
-        await page.getByRole('dialog').getByRole('button', { name: 'Revoke everything else' }).click();
-        await page.getByText('All keys were revoked').waitFor();
+        const all = async (name) => {
+            await page.getByRole('button', { name: 'Revoke everything else' }).click();
+            await page.getByRole('dialog').getByRole('button', { name }).click();
+        };
+        await all('Revoke everything else');
+        await page.getByText('All keys were revoked. Codes, timers and plans made with them that still open the door: 1').waitFor();
+        for (const robot of robots) refused(await robot.client.get('/v1/account'), 401, 'INVALID_KEY');
+        robots[0] = await agent(await signIn(client, person.email));
+        await make();
+        await all('Revoke, and end what they made');
+        await page.getByText('All keys were revoked, and what was made with them has ended: 1').waitFor();
+        assert.equal(ok(await (await signIn(client, person.email)).client.get('/v1/unlock')).data.length, 1);
         for (const robot of robots) refused(await robot.client.get('/v1/account'), 401, 'INVALID_KEY');
         await page.reload();
         await page.getByText('No keys yet').waitFor();

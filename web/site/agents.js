@@ -1,7 +1,7 @@
 // Keys for programs: make one, try it, revoke it.
 // texts: scope.
 import { CallError, call } from './lib/call.js';
-import { confirm, dialog, toast } from './lib/dialog.js';
+import { dialog, toast } from './lib/dialog.js';
 import { check, field, form } from './lib/form.js';
 import { mark } from './lib/marks.js';
 import { at, data, tellError } from './lib/page.js';
@@ -62,22 +62,25 @@ function ask() {
     h('p', { class: 'small quiet' }, t('reach')))]);
 }
 
-/** Whether to revoke a key, and with it what it made: 'revoke', 'end' or undefined. @param {Key} key */
-const askRevoke = (key) => dialog(t('revoke_title', { name: key.name }), (close) => [
-    h('p', null, t('revoke_text')),
+/**
+ * Whether to revoke keys, and with them what they made: the query of the call, or undefined.
+ * @param {string} title @param {string} text @param {string} revokes @param {string} ends
+ */
+const askRevoke = (title, text, revokes, ends) => dialog(title, (close) => [
+    h('p', null, text),
     h('div', { class: 'actions' },
-        h('button', { class: 'danger', type: 'button', onclick: () => close('revoke') }, t('revoke')),
-        h('button', { class: 'danger', type: 'button', onclick: () => close('end') }, t('revoke_end')),
+        h('button', { class: 'danger', type: 'button', onclick: () => close('') }, revokes),
+        h('button', { class: 'danger', type: 'button', onclick: () => close('?end_grants=true') }, ends),
         h('button', { class: 'plain', type: 'button', onclick: () => close() }, t('page.cancel'))),
 ]);
 
 /** @param {Key} key */
 async function revoke(key) {
-    const answer = await askRevoke(key);
-    if (!answer) return;
+    const query = await askRevoke(t('revoke_title', { name: key.name }), t('revoke_text'), t('revoke'), t('revoke_end'));
+    if (query === undefined) return;
     let text = t('revoked', { name: key.name });
     try {
-        const done = await call('DELETE', `/v1/auth/keys/${key.id}${answer === 'end' ? '?end_grants=true' : ''}`);
+        const done = await call('DELETE', `/v1/auth/keys/${key.id}${query}`);
         if (done.grants_ended) text = t('revoked_ended', { name: key.name, count: done.grants_ended });
         if (done.grants_left) text = t('revoked_left', { name: key.name, count: done.grants_left });
     } catch (error) {
@@ -91,15 +94,19 @@ async function revoke(key) {
 }
 
 async function revokeAll() {
-    if (!await confirm(t('leak_title'), t('leak_text'), t('leak_do'))) return;
+    const query = await askRevoke(t('leak_title'), t('leak_text'), t('leak_do'), t('leak_end'));
+    if (query === undefined) return;
+    let text = t('leak_done');
     try {
-        await call('POST', '/v1/auth/keys/revoke-others');
+        const done = await call('POST', `/v1/auth/keys/revoke-others${query}`);
+        if (done.grants_ended) text = t('leak_ended', { count: done.grants_ended });
+        if (done.grants_left) text = t('leak_left', { count: done.grants_left });
     } catch (error) {
         return tellError(error);
     }
     keys = [];
     fresh = undefined;
-    toast(t('leak_done'));
+    toast(text);
     draw();
     document.getElementById('keys')?.focus();
 }

@@ -63,12 +63,19 @@ RETURNING enabled, type, label
 -- A code belongs to a passcode that can open at $4, or will without a change.
 
 -- name: grant_made_by
--- Grants of account $1 that key $2 or member $3 made and that can open at $4, or will without a change; at most $5.
+-- Grants of account $1 that member $2, or a key that was revoked at $3, made, and that can open then, or will without a change; at most $4.
 SELECT n.id AS building_id, g.id FROM building b JOIN grant_building n ON n.id = b.id
     JOIN access_grant g {by access_grant_usable} ON g.building = n.number
-WHERE b.account_id = $1 AND g.enabled = 1 AND g.revoked = 0 AND (g.remaining_uses IS NULL OR g.remaining_uses > 0) AND g.ends_at > $4
-    AND (g.created_by = $2 OR g.member_id = $3)
-LIMIT $5
+WHERE b.account_id = $1 AND g.enabled = 1 AND g.revoked = 0 AND (g.remaining_uses IS NULL OR g.remaining_uses > 0) AND g.ends_at > $3
+    AND (g.member_id = $2 OR lower(hex(g.created_by)) IN (SELECT k.id FROM api_key k WHERE k.account_id = $1 AND k.revoked_at = $3))
+LIMIT $4
+
+-- name: grant_made_by (postgresql)
+SELECT n.id AS building_id, g.id FROM building b JOIN grant_building n ON n.id = b.id
+    JOIN access_grant g ON g.building = n.number
+WHERE b.account_id = $1 AND g.enabled = 1 AND g.revoked = 0 AND (g.remaining_uses IS NULL OR g.remaining_uses > 0) AND g.ends_at > $3
+    AND (g.member_id = $2 OR encode(g.created_by, 'hex') IN (SELECT k.id FROM api_key k WHERE k.account_id = $1 AND k.revoked_at = $3))
+LIMIT $4
 
 -- name: grant_code_taken
 SELECT 1 FROM access_grant {by access_grant_code}
