@@ -112,6 +112,31 @@ void crypto_sha256(struct str data, unsigned char ret[static SHA256_LEN])
          EVP_DigestFinal_ex(c, ret, NULL));
 }
 
+struct digest {
+    EVP_MD_CTX *context;
+};
+
+struct digest *crypto_digest_begin(void)
+{
+    struct digest *d = mem_new(struct digest);
+    (void)contexts();
+    d->context = EVP_MD_CTX_new();
+    must(d->context && EVP_DigestInit_ex2(d->context, sha256, NULL));
+    return d;
+}
+
+void crypto_digest_add(struct digest *d, struct str portion)
+{
+    must(EVP_DigestUpdate(d->context, portion.p, portion.n));
+}
+
+void crypto_digest_end(struct digest *d, unsigned char ret[static SHA256_LEN])
+{
+    must(EVP_DigestFinal_ex(d->context, ret, NULL));
+    EVP_MD_CTX_free(d->context);
+    free(d);
+}
+
 int64_t crypto_hash64(struct str data)
 {
     unsigned char hash[SHA256_LEN];

@@ -14,6 +14,11 @@ uint32_t crypto_uniform(uint32_t bound);
 void crypto_base62(char *ret, size_t n);
 
 void crypto_sha256(struct str data, unsigned char ret[static SHA256_LEN]);
+/* The SHA-256 of bytes that come in portions. */
+struct digest *crypto_digest_begin(void);
+void crypto_digest_add(struct digest *d, struct str portion);
+/* Frees it. */
+void crypto_digest_end(struct digest *d, unsigned char ret[static SHA256_LEN]);
 /* The first 8 bytes of the SHA-256, big-endian: a lookup key for a text. */
 int64_t crypto_hash64(struct str data);
 void crypto_hmac_sha256(struct str key, struct str data, unsigned char ret[static SHA256_LEN]);

@@ -100,6 +100,15 @@ static void print(const struct backup_options *o, const char *path, const struct
                seconds, made->schema, KEY_SHOWN, *made->check ? made->check : "none");
 }
 
+/* A full disk of the store is no reason to throw a good copy away, nor to keep old ones. */
+static void note_last(const struct config *config, const char *path, int64_t at_us)
+{
+    char *why = NULL;
+    if (backup_note_last(config, path, at_us, &why))
+        complain("the copy is good, but `portero admin status` will not tell of it: %s", why);
+    free(why);
+}
+
 static enum err backup(const struct config *config, const struct backup_options *o, const char *file, char **ret_why)
 {
     const int64_t at_us = clock_real_us(), began_us = clock_monotonic_us();
@@ -111,7 +120,7 @@ static enum err backup(const struct config *config, const struct backup_options 
     if (!e)
         print(o, path, &made, clock_monotonic_us() - began_us);
     if (!e)
-        e = backup_note_last(config, path, at_us, ret_why);
+        note_last(config, path, at_us);
     if (!e && o->keep)
         e = delete_old(o, ret_why);
     free(path);

@@ -52,9 +52,10 @@ static enum err restore(const struct config *config, const struct restore_option
         e = check_staged(config, r, ret_why);
     if (!e)
         e = restore_commit(r, &aside, ret_why);
-    restore_free(r);
     if (!e)
-        printf("%s/portero.db restored from %s\n", config->top_data_dir, file);
+        printf("%s/portero.db restored from %s%s\n", config->top_data_dir, file,
+               restore_is_sealed(r) ? "" : ", which has no checksum: an earlier version made it");
+    restore_free(r);
     if (aside)
         printf("the store that was there before is %s\n", aside);
     free(aside);

@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "base/wait.h"
 #include "store/backup.h"
+#include "store/seal.h"
 #include "store/sql_table.h"
 
 #define STEP_PAGES  256           /* 1 MiB */
@@ -188,6 +189,12 @@ static enum err name_copy(const struct copy *c, const char *path, struct backup 
     return rename(c->path, path) < 0 || !file_sync_directory_of(path) ? fail_errno(c, path) : ERR_NONE;
 }
 
+static enum err seal_copy(const struct copy *c)
+{
+    int64_t began_us = clock_monotonic_us();
+    return seal_write(c->fd, pause_check, &began_us) ? fail_errno(c, c->path) : ERR_NONE;
+}
+
 /* Closing our descriptor would release SQLite's locks on the copy, so SQLite is closed first. */
 static enum err copy_to(struct copy *c, const char *path, struct backup *ret)
 {
@@ -200,6 +207,8 @@ static enum err copy_to(struct copy *c, const char *path, struct backup *ret)
     if (!e)
         e = check_copy(c, ret);
     sqlite3_close(c->to);
+    if (!e)
+        e = seal_copy(c);
     return e ? e : name_copy(c, path, ret);
 }
 

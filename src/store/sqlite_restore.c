@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "store/restore.h"
 #include "store/schema_check.h"
+#include "store/seal.h"
 #include "store/sqlite.h"
 
 #define PORTION (1 << 20)
@@ -21,6 +22,7 @@ struct restore {
     char *database, *wal, *shm; /* of the data directory */
     char *staging, *staged;     /* a directory, and the database in it */
     int lock_fd;
+    bool sealed;
 };
 
 static enum err fail_errno(char **ret_why, const char *path)
@@ -99,12 +101,13 @@ static int read_text(sqlite3 *db, const char *sql, char *ret, size_t size)
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Reads all of the staged database. */
-static enum err check_integrity(const struct restore *r, const char *file, char **ret_why)
+/* ---- the check of a copy, which is at `path` and has the name `file` for a person ---- */
+
+static enum err check_integrity(const char *path, const char *file, char **ret_why)
 {
     sqlite3 *db = NULL;
     char found[256] = "";
-    int rc = sqlite3_open_v2(r->staged, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite_distrust(db);
     if (rc == SQLITE_OK)
@@ -118,25 +121,47 @@ static enum err check_integrity(const struct restore *r, const char *file, char 
     return e;
 }
 
-static enum err check_schema(const struct restore *r, const char *file, char **ret_why)
+static enum err check_schema(const char *path, const char *file, char **ret_why)
 {
     char *why = NULL;
-    enum err e = schema_check(r->staged, &why);
+    enum err e = schema_check(path, &why);
     if (e)
         e = err_why(ret_why, e, "%s: %s%s", file, e == ERR_USAGE ? "" : "not a copy of a store: ", why);
     free(why);
     return e;
 }
 
-static enum err stage(const struct restore *r, const char *file, char **ret_why)
+static enum err check_copy(const char *path, const char *file, struct seal *ret, char **ret_why)
 {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail_errno(ret_why, file);
+    enum err e = seal_check(fd, file, ret, ret_why);
+    close(fd);
+    if (!e)
+        e = check_schema(path, file, ret_why);
+    return e ? e : check_integrity(path, file, ret_why);
+}
+
+enum err restore_check(const char *file, bool *ret_sealed, char **ret_why)
+{
+    struct seal seal = {0};
+    const enum err e = check_copy(file, file, &seal, ret_why);
+    *ret_sealed = seal.sealed;
+    return e;
+}
+
+static enum err stage(struct restore *r, const char *file, char **ret_why)
+{
+    struct seal seal = {0};
     remove_staged(r); /* of an interrupted one */
     if (mkdir(r->staging, 0700) < 0)
         return fail_errno(ret_why, r->staging);
     enum err e = copy_file(file, r, ret_why);
     if (!e)
-        e = check_schema(r, file, ret_why);
-    return e ? e : check_integrity(r, file, ret_why);
+        e = check_copy(r->staged, file, &seal, ret_why);
+    r->sealed = seal.sealed;
+    return !e && truncate(r->staged, seal.bytes) < 0 ? fail_errno(ret_why, r->staged) : e;
 }
 
 static enum err refuse(const struct restore *r, const char *file, bool force, char **ret_why)
@@ -182,6 +207,11 @@ enum err restore_begin(const struct config *c, const char *file, bool force, str
 const char *restore_staged(const struct restore *r)
 {
     return r->staging;
+}
+
+bool restore_is_sealed(const struct restore *r)
+{
+    return r->sealed;
 }
 
 void restore_free(struct restore *r)

@@ -10,6 +10,7 @@ import { binary, cleanEnvironment, engine, portero, temporaryDirectory } from '.
 import { sql } from './lib/store.js';
 import { eventually, resident, useWorld } from './lib/world.js';
 
+const SEAL_LEN = 86; // bytes of a copy's checksum, behind its last page
 const skip = engine === 'postgresql' && 'PostgreSQL has its own tools';
 
 function complains(done, status, pattern) {
@@ -107,6 +108,22 @@ describe('backup', { skip }, () => {
         assert.match(names[2], /^portero-\d{8}T\d{6}Z\.db$/);
     });
 
+    it('makes a good copy, and removes old ones, where the store has no room to note it', () => {
+        const kept = join(directory, 'noted');
+        mkdirSync(kept);
+        writeFileSync(join(kept, 'portero-20200101T000000Z.db'), 'x');
+        const note = join(w.daemon.data, 'last_backup');
+        rmSync(note);
+        mkdirSync(note); // no file can take its place
+        const done = backup('--directory', kept, '--keep', '1');
+        assert.equal(done.status, 0, done.stderr);
+        assert.match(done.stderr, /^portero: the copy is good, but `portero admin status` will not tell of it: .*last_backup: .+\n$/);
+        const names = readdirSync(kept);
+        assert.equal(names.length, 1, names.join());
+        assert.equal(portero(['check-store', join(kept, names[0])]).status, 0);
+        rmSync(note, { recursive: true });
+    });
+
     it('leaves no file under its name when it is killed, and the next one does not mind', async () => {
         const path = join(directory, 'killed.db');
         for (let round = 0; round < 10; round++) {
@@ -136,6 +153,8 @@ describe('restore', { skip }, () => {
     after(() => rmSync(directory, { recursive: true, force: true }));
 
     const options = (data = w.daemon.data) => ['--config', w.daemon.configPath, '--data', data];
+    /** The copy without its checksum, as earlier versions made them. */
+    const unsealed = (name) => writeFileSync(join(directory, name), readFileSync(file).subarray(0, -SEAL_LEN));
     const restore = (...args) => portero(['restore', ...args, ...options()]);
     const create = async (label) => ok(await person.client.post('/v1/unlock', { type: 'passcode', label, enabled: false },
         { headers: { 'Idempotency-Key': idempotencyKey() } }), 201).id;
@@ -214,8 +233,7 @@ describe('restore', { skip }, () => {
         const other = join(directory, 'other.db');
         sql({ data: directory, file: 'other.db' }, 'CREATE TABLE x (y);');
         complains(restore('--force', other), 1, /not a copy of a store/);
-        sql({ data: directory, file: 'newer.db' }, '');
-        copyFileSync(file, join(directory, 'newer.db'));
+        unsealed('newer.db');
         sql({ data: directory, file: 'newer.db' }, 'INSERT INTO schema_version (version, oldest) VALUES (999, 999);');
         complains(restore('--force', join(directory, 'newer.db')), 2, /version 999/);
         copyFileSync(file, join(directory, 'live.db'));
@@ -296,7 +314,7 @@ describe('restore', { skip }, () => {
     for (const [what, change, named] of hostile) { // the service is stopped
         it(`refuses a copy with another ${what}, and runs nothing of it`, () => {
             const before = readFileSync(join(w.daemon.data, 'portero.db'));
-            copyFileSync(file, join(directory, 'hostile.db'));
+            unsealed('hostile.db');
             sql({ data: directory, file: 'hostile.db' }, change);
             complains(restore('--force', join(directory, 'hostile.db')), 1, new RegExp(`hostile\\.db: not a copy of a store: .*${named}`));
             assert.deepEqual(readFileSync(join(w.daemon.data, 'portero.db')), before);
@@ -304,8 +322,34 @@ describe('restore', { skip }, () => {
         });
     }
 
+    it('finds one bit that flipped in a copy, wherever it is, and so does check-store', () => {
+        const bytes = readFileSync(file);
+        const flipped = join(directory, 'flipped.db');
+        assert.match(portero(['check-store', file]).stdout, /^checksum: good\nschema: good\nintegrity: good\n$/);
+        for (let n = 0; n < 40; n++) {
+            const at = n < 4 ? bytes.length - SEAL_LEN + n * 20 : Math.floor(bytes.length * n / 40) + n;
+            bytes[at] ^= 1 << n % 8;
+            writeFileSync(flipped, bytes);
+            bytes[at] ^= 1 << n % 8;
+            complains(restore('--force', flipped), 1, /damaged|not a copy of a store/);
+            complains(portero(['check-store', flipped]), 1, /damaged|not a copy of a store/);
+        }
+        for (const length of [bytes.length - 1, bytes.length - SEAL_LEN + 1, bytes.length - SEAL_LEN - 1]) {
+            writeFileSync(flipped, bytes.subarray(0, length));
+            complains(restore('--force', flipped), 1, /damaged/);
+        }
+    });
+
+    it('says of a copy that an earlier version made that it has no checksum', () => {
+        unsealed('earlier.db');
+        assert.match(portero(['check-store', join(directory, 'earlier.db')]).stdout, /^checksum: none, an earlier version made the copy\n/);
+        const done = restore('--force', join(directory, 'earlier.db'));
+        assert.equal(done.status, 0, done.stderr);
+        assert.match(done.stdout, /earlier\.db, which has no checksum: an earlier version made it\n/);
+    });
+
     it('takes a copy that was analysed', () => {
-        copyFileSync(file, join(directory, 'analysed.db'));
+        unsealed('analysed.db');
         sql({ data: directory, file: 'analysed.db' }, 'ANALYZE;');
         const done = restore('--force', join(directory, 'analysed.db'));
         assert.equal(done.status, 0, done.stderr);
