@@ -2,14 +2,19 @@
 
 #include <glib.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 
 #define ZONE_NAME_MAX   64
 #define DAYS_AHEAD      8    /* at least one of them is a day of the schedule, whatever the clocks do */
 #define SKIPPED_MINUTES 1440 /* the most that a change of the clocks has skipped */
 #define ZONE_PLACE      "/usr/share/zoneinfo"
+#define LOOK_EVERY_US   US_PER_S
 
 const char *const schedule_day_names[] = {"sunday",   "monday", "tuesday",  "wednesday",
                                           "thursday", "friday", "saturday", NULL};
@@ -51,33 +56,86 @@ void schedule_minute_format(int minute, char ret_text[static SCHEDULE_MINUTE_TEX
 
 /* ---- zones ---- */
 
-/* name -> GTimeZone of each zone in use. Never freed; bounded by the number of zones in the database. */
+/* The rules of a zone as its file had them. Governments change them, and a new file takes effect while the service
+ * runs. */
+struct zone {
+    GTimeZone *rules;
+    struct stat file;
+    int64_t looked_us; /* at the file */
+    unsigned times;    /* that the file was read */
+};
+
+/* name -> struct zone of each zone in use. Never freed; bounded by the number of zones in the database. */
 static pthread_mutex_t zones_mutex = PTHREAD_MUTEX_INITIALIZER;
 static GHashTable *zones;
 
-/* GLib also accepts offsets, POSIX rules and paths as a zone's identifier. A name of the database begins with a capital
+/* GLib also accepts offsets and POSIX rules as a zone's identifier. A name of the database begins with a capital
  * letter, has no dot, and is a file in the database. */
-static bool is_zone_file(const char *name)
+static bool is_zone_name(const char *name)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/";
-    if (!g_ascii_isupper(name[0]) || name[strspn(name, plain)] != '\0' || strstr(name, "//"))
-        return false;
-    const char *place = getenv("TZDIR");
-    char *path = g_build_filename(place ? place : ZONE_PLACE, name, NULL);
-    bool found = g_file_test(path, G_FILE_TEST_IS_REGULAR);
-    g_free(path);
-    return found;
+    return g_ascii_isupper(name[0]) && name[strspn(name, plain)] == '\0' && !strstr(name, "//");
 }
 
-static GTimeZone *zone_load(const char *name)
+/* GLib keeps the rules of an identifier while anyone uses them, so the file gets another path each time it is read. */
+static char *zone_path(const char *name, unsigned times)
 {
-    GTimeZone *zone = is_zone_file(name) ? g_time_zone_new_identifier(name) : NULL;
-    if (zone)
-        g_hash_table_insert(zones, g_strdup(name), zone);
-    return zone;
+    const char *place = getenv("TZDIR");
+    GString *path = g_string_new(place ? place : ZONE_PLACE);
+    for (unsigned i = 0; i < times; i++)
+        g_string_append(path, "/.");
+    g_string_append_printf(path, "/%s", name);
+    return g_string_free(path, FALSE);
 }
 
-/* Returns NULL for an unknown zone. */
+/* GLib complains of other files on stderr. */
+static bool has_rules(const char *path)
+{
+    char magic[4] = "";
+    FILE *file = fopen(path, "re");
+    const size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
+    if (file)
+        fclose(file);
+    return n == sizeof magic && memcmp(magic, "TZif", sizeof magic) == 0;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Reads the file if it is another one. A file that is gone or cannot be read changes nothing. */
+static void zone_read(struct zone *z, const char *name)
+{
+    struct stat file;
+    char *path = zone_path(name, z->times);
+    z->looked_us = clock_monotonic_us();
+    if (stat(path, &file) == 0 && S_ISREG(file.st_mode) && !(z->rules && is_same_file(&file, &z->file))) {
+        GTimeZone *rules = has_rules(path) ? g_time_zone_new_identifier(path) : NULL;
+        z->times++;
+        z->file = file;
+        if (rules && z->rules)
+            g_time_zone_unref(z->rules);
+        if (rules)
+            z->rules = rules;
+    }
+    g_free(path);
+}
+
+static struct zone *zone_add(const char *name)
+{
+    struct zone *z = mem_new(struct zone);
+    zone_read(z, name);
+    if (z->rules) {
+        g_hash_table_insert(zones, g_strdup(name), z);
+        return z;
+    }
+    free(z);
+    return NULL;
+}
+
+/* A reference to the rules, or NULL for an unknown zone. */
 static GTimeZone *zone_of(struct str name)
 {
     char text[ZONE_NAME_MAX];
@@ -85,35 +143,45 @@ static GTimeZone *zone_of(struct str name)
         return NULL;
     memcpy(text, name.p, name.n);
     text[name.n] = '\0';
+    if (!is_zone_name(text))
+        return NULL;
     pthread_mutex_lock(&zones_mutex);
     if (!zones)
         zones = g_hash_table_new(g_str_hash, g_str_equal);
-    GTimeZone *zone = g_hash_table_lookup(zones, text);
-    if (!zone)
-        zone = zone_load(text);
+    struct zone *z = g_hash_table_lookup(zones, text);
+    if (!z)
+        z = zone_add(text);
+    else if (clock_monotonic_us() - z->looked_us >= LOOK_EVERY_US)
+        zone_read(z, text);
+    GTimeZone *rules = z ? g_time_zone_ref(z->rules) : NULL;
     pthread_mutex_unlock(&zones_mutex);
-    return zone;
+    return rules;
 }
 
 bool schedule_zone_known(struct str name)
 {
-    return zone_of(name) != NULL;
+    GTimeZone *zone = zone_of(name);
+    if (zone)
+        g_time_zone_unref(zone);
+    return zone;
 }
 
-/* NULL outside the years 1 to 9999. */
-static GDateTime *local_time(GTimeZone *zone, int64_t at_us)
+/* NULL for an unknown zone, and outside the years 1 to 9999. */
+static GDateTime *local_time(struct str name, int64_t at_us)
 {
-    GDateTime *utc = g_date_time_new_from_unix_utc(at_us / US_PER_S);
+    GTimeZone *zone = zone_of(name);
+    GDateTime *utc = zone ? g_date_time_new_from_unix_utc(at_us / US_PER_S) : NULL;
     GDateTime *there = utc ? g_date_time_to_timezone(utc, zone) : NULL;
     if (utc)
         g_date_time_unref(utc);
+    if (zone)
+        g_time_zone_unref(zone);
     return there;
 }
 
 bool schedule_local(struct str name, int64_t at_us, struct schedule_time *ret)
 {
-    GTimeZone *zone = zone_of(name);
-    GDateTime *there = zone ? local_time(zone, at_us) : NULL;
+    GDateTime *there = local_time(name, at_us);
     if (!there)
         return false;
     *ret = (struct schedule_time){
@@ -129,8 +197,7 @@ bool schedule_local(struct str name, int64_t at_us, struct schedule_time *ret)
 
 bool schedule_contains(const struct schedule *s, int64_t now_us)
 {
-    GTimeZone *zone = zone_of(s->timezone);
-    GDateTime *there = zone ? local_time(zone, now_us) : NULL;
+    GDateTime *there = local_time(s->timezone, now_us);
     if (!there)
         return false;
     const unsigned day = 1u << (g_date_time_get_day_of_week(there) % 7); /* GLib's sunday is 7 */
@@ -141,12 +208,13 @@ bool schedule_contains(const struct schedule *s, int64_t now_us)
 
 /* The beginning of the window on the day `days` after that of `there`, or 0. A beginning that a change of the clocks
  * skips is moved to the first minute that exists. */
-static int64_t window_begin(const struct schedule *s, GTimeZone *zone, GDateTime *there, int days)
+static int64_t window_begin(const struct schedule *s, GDateTime *there, int days)
 {
     GDateTime *date = g_date_time_add_days(there, days), *begin = NULL;
     if (date && (s->days & 1u << (g_date_time_get_day_of_week(date) % 7)))
-        begin = g_date_time_new(zone, g_date_time_get_year(date), g_date_time_get_month(date),
-                                g_date_time_get_day_of_month(date), s->start_minute / 60, s->start_minute % 60, 0);
+        begin =
+            g_date_time_new(g_date_time_get_timezone(there), g_date_time_get_year(date), g_date_time_get_month(date),
+                            g_date_time_get_day_of_month(date), s->start_minute / 60, s->start_minute % 60, 0);
     int64_t at_us = begin ? g_date_time_to_unix(begin) * US_PER_S : 0;
     for (int i = 0; begin && i < SKIPPED_MINUTES && !schedule_contains(s, at_us); i++)
         at_us += 60 * US_PER_S;
@@ -160,11 +228,10 @@ static int64_t window_begin(const struct schedule *s, GTimeZone *zone, GDateTime
 
 bool schedule_next(const struct schedule *s, int64_t now_us, int64_t *ret_us)
 {
-    GTimeZone *zone = zone_of(s->timezone);
-    GDateTime *there = zone ? local_time(zone, now_us) : NULL;
+    GDateTime *there = local_time(s->timezone, now_us);
     int64_t at_us = 0;
     for (int i = 0; there && i <= DAYS_AHEAD && at_us <= now_us; i++)
-        at_us = window_begin(s, zone, there, i);
+        at_us = window_begin(s, there, i);
     if (there)
         g_date_time_unref(there);
     if (!there || at_us <= now_us)

@@ -2,8 +2,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
+#include <glib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "domain/schedule.h"
@@ -203,6 +206,54 @@ static void test_many_threads_can_read_zones(void **state)
     }
 }
 
+/* Puts a file of the installed database in the place of a zone's, as a package does. */
+static void install(const char *zone, const char *directory)
+{
+    char *from = g_build_filename("/usr/share/zoneinfo", zone, NULL), *content;
+    char *to = g_build_filename(directory, "Here", NULL);
+    size_t n;
+    assert_true(g_file_get_contents(from, &content, &n, NULL));
+    assert_true(g_file_set_contents(to, content, (gssize)n, NULL));
+    g_free(content);
+    g_free(from);
+    g_free(to);
+}
+
+static int hour_here(void)
+{
+    struct schedule_time t;
+    assert_true(schedule_local(STR("Here"), at("2026-01-15T12:00:00Z"), &t));
+    return t.minute / 60;
+}
+
+static void test_rules_that_change_take_effect_while_it_runs(void **state)
+{
+    (void)state;
+    char directory[] = "/tmp/portero-zones-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(setenv("TZDIR", directory, 1), 0);
+    static const struct {
+        const char *zone;
+        int hour;
+    } rows[] = {{"Europe/Berlin", 13}, {"Asia/Tokyo", 21}, {"America/New_York", 7}, {"Europe/Berlin", 13}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        install(rows[i].zone, directory);
+        if (i)
+            usleep(1100 * 1000);
+        assert_int_equal(hour_here(), rows[i].hour);
+    }
+    char *here = g_build_filename(directory, "Here", NULL);
+    assert_true(g_file_set_contents(here, "no rules", -1, NULL));
+    usleep(1100 * 1000);
+    assert_int_equal(hour_here(), 13);
+    assert_int_equal(unlink(here), 0);
+    usleep(1100 * 1000);
+    assert_int_equal(hour_here(), 13); /* until the package has written it again */
+    g_free(here);
+    assert_int_equal(rmdir(directory), 0);
+    assert_int_equal(unsetenv("TZDIR"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +262,7 @@ int main(void)
         cmocka_unit_test(test_times_of_day_are_two_digits_each),
         cmocka_unit_test(test_a_time_of_day_is_written_as_it_was_read),
         cmocka_unit_test(test_only_names_of_the_zone_database_are_known),
+        cmocka_unit_test(test_rules_that_change_take_effect_while_it_runs),
         cmocka_unit_test(test_a_window_includes_its_start_and_not_its_end),
         cmocka_unit_test(test_the_day_is_that_of_the_zone),
         cmocka_unit_test(test_every_day_of_the_week_has_its_bit),
