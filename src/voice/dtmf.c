@@ -25,6 +25,7 @@
 #define STEP_SAMPLES 160 /* 20 ms */
 #define END_PACKETS  3
 
+#define RESTART        8000 /* a second; a later packet whose timestamp is earlier by more is of a stream that began again */
 #define DURATION_WRAPS 0xf000 /* a duration that falls from here began again at 0 */
 
 enum source { EVENT = 1, TONE = 2, INFO = 4 };
@@ -231,7 +232,7 @@ static enum relation relate(const struct dtmf_in *in, const struct rtp_header *h
         return NEW;
     const int32_t later = (int32_t)(h->ts - in->event.timestamp);
     if (later < 0)
-        return LATE;
+        return later < -RESTART && (int16_t)(h->seq - in->event.seq) > 0 ? NEW : LATE;
     if (later == 0)
         return relate_same_time(in, h, code, end, duration);
     if (code != in->event.code)

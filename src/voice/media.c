@@ -9,12 +9,12 @@
 #include "voice/external.h"
 #include "voice/media_address.h"
 #include "voice/media_ports.h"
+#include "voice/order.h"
 #include "voice/player.h"
 #include "voice/sip_text.h"
 
 #define FRAME      PLAYER_FRAME
 #define PT_DYNAMIC 96
-#define EVENT_LEN  4     /* bytes of an RFC 4733 event */
 #define EARLY_MAX  8     /* two codes */
 #define PORT_LOW   16384 /* without media_options.ports: as the defaults of voice.rtp_port_low and _high */
 #define PORT_HIGH  32767
@@ -50,10 +50,8 @@ struct media {
     struct sa source;     /* once chosen, the address for packets in and out */
     bool chosen;
     int64_t alive_ms; /* the peer's last sign of life that was no packet */
-    bool heard_any;
-    uint16_t seq; /* last accepted sequence number */
-    uint32_t ssrc;
     int64_t heard_ms;
+    struct order order;
     struct dtmf_in in;
     bool resident;
     struct echo *heard;        /* by a resident; NULL: no audio of ours */
@@ -134,7 +132,7 @@ static bool accept_source(struct media *m, const struct sa *src)
     if ((!exact && !may_learn(m, src)) || !media_may_be_at(&m->signalling, src))
         return false;
     if (!sa_cmp(src, &m->source, SA_ALL)) { /* the numbers of its stream are others */
-        m->heard_any = false;
+        order_end(&m->order);
         dtmf_in_new_stream(&m->in);
     }
     m->source = *src;
@@ -155,7 +153,7 @@ static bool is_event(const struct media *m, uint8_t pt, size_t n)
 {
     if (m->peer.event_pt >= 0 && pt == m->peer.event_pt)
         return true;
-    return m->any_events && pt >= PT_DYNAMIC && n == EVENT_LEN;
+    return m->any_events && pt >= PT_DYNAMIC && n == ORDER_EVENT;
 }
 
 static size_t decode_audio(uint8_t pt, const uint8_t *payload, size_t n, int16_t *ret)
@@ -178,6 +176,13 @@ static void take_audio(struct media *m, uint8_t pt, const uint8_t *payload, size
     dtmf_in_audio(&m->in, m->heard_ms, samples, n);
     if (m->events->audio)
         m->events->audio(samples, n, m->arg);
+}
+
+static void media_on_event(int64_t came_ms, const struct rtp_header *h, const uint8_t *payload, void *arg)
+{
+    struct media *m = arg;
+    if (m->listening)
+        dtmf_in_event(&m->in, came_ms, h, payload, ORDER_EVENT);
 }
 
 static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struct mbuf *mb, void *arg)
@@ -203,19 +208,14 @@ static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struc
                              .timestamp = h->ts,
                              .payload = mbuf_buf(mb),
                              .n = n};
-    if (p.event) {
-        if (pass_on(m, &p))
-            dtmf_in_event(&m->in, m->heard_ms, h, p.payload, n);
+    if (p.event && !pass_on(m, &p))
         return;
-    }
-    if (h->pt != PT_PCMU && h->pt != PT_PCMA)
+    const enum order_place place =
+        order_take(&m->order, m->heard_ms, h, p.event && n >= ORDER_EVENT ? p.payload : NULL);
+    if (p.event || !m->listening || place == ORDER_STRAY || place == ORDER_LATE ||
+        (h->pt != PT_PCMU && h->pt != PT_PCMA))
         return;
-    bool late = m->heard_any && h->ssrc == m->ssrc && (int16_t)(h->seq - m->seq) <= 0;
-    if (late)
-        return;
-    m->heard_any = true;
-    m->ssrc = h->ssrc;
-    m->seq = h->seq;
+    p.begins = place == ORDER_BEGINS;
     take_audio(m, h->pt, p.payload, n);
     p.tone = dtmf_in_tone(&m->in);
     if (m->listening)
@@ -240,7 +240,7 @@ int64_t media_heard_ms(const struct media *m)
 bool media_unread(const struct media *m)
 {
     struct pollfd p = {.fd = udp_sock_fd(rtp_sock(m->rtp), sa_af(rtp_local(m->rtp))), .events = POLLIN};
-    return poll(&p, 1, 0) > 0;
+    return order_waits(&m->order) || poll(&p, 1, 0) > 0;
 }
 
 /* ---- out ---- */
@@ -287,6 +287,9 @@ static void send_frame(struct media *m, uint32_t timestamp)
 static void media_on_tick(void *arg, int64_t now_ms)
 {
     struct media *m = arg;
+    order_tick(&m->order, now_ms);
+    if (!m->listening)
+        return;
     if (*m->early) {
         tell_early_keys(m);
         if (!m->listening)
@@ -317,7 +320,7 @@ static void media_begin(struct media *m)
  * the others keep their distance to it. */
 static uint32_t relayed_timestamp(struct media *m, const struct media_packet *p)
 {
-    if (!m->relay.until_ms || p->ssrc != m->relay.ssrc) {
+    if (!m->relay.until_ms || p->begins || p->ssrc != m->relay.ssrc) {
         m->relay.ssrc = p->ssrc;
         m->relay.offset = m->timestamp - p->timestamp;
         m->marker = true;
@@ -534,6 +537,7 @@ enum err media_new(struct media **ret, const struct media_options *options, cons
     struct media *m = mem_new(struct media);
     m->events = events;
     m->arg = arg;
+    m->order = (struct order){.on_event = media_on_event, .arg = m};
     m->any_events = options->config && options->config->voice_any_events;
     m->peer.event_pt = -1;
     m->timestamp = rand_u32();

@@ -21,6 +21,7 @@ struct media_ports;
 struct media_packet {
     uint8_t pt;
     bool marker;
+    bool begins; /* a stream, after the last packet's */
     bool event;
     bool tone; /* of a key, in the audio */
     uint16_t seq;
@@ -97,7 +98,7 @@ bool media_take_info(struct media *m, struct str type, struct str body);
 const struct dtmf_in *media_keys(const struct media *m);
 /* Arrival of the peer's last packet, as tick_now_ms(). */
 int64_t media_heard_ms(const struct media *m);
-/* Whether the kernel has packets of the peer that were not read yet. */
+/* Whether packets of the peer were not read yet, or a key waits for a missing packet before it. */
 bool media_unread(const struct media *m);
 /* Whether the packets are SRTP. */
 bool media_encrypted(const struct media *m);

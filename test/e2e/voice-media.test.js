@@ -77,7 +77,11 @@ describe('audio of call boxes', () => {
             'a jitter of 200 ms': { jitter_ms: 200 },
             'all of it': { loss: 0.05, reordered: 0.05, duplicates: 0.1, jitter_ms: 100 },
         };
-        for (const [name, faults] of Object.entries(lines)) {
+        const events = {
+            'keys that overtake the keys before them': { overtaken: true },
+            'a stream that begins again': { restart: true },
+        };
+        for (const [name, faults] of Object.entries({ ...lines, ...events })) {
             const over = async (run) => {
                 const line = await BadLine.start(w.daemon, faults);
                 try {
@@ -101,6 +105,7 @@ describe('audio of call boxes', () => {
                 await released(person);
             }));
 
+            if (name in events) continue;
             it(`tones open the door with ${name}`, () => over(async (line, person) => {
                 let tones;
                 for (let tries = 0; tries < 3 && tones !== '9#'; tries++) // a lost packet may cut a tone in two

@@ -4,6 +4,7 @@
 
 #include "voice/dtmf.h"
 #include "voice/media.h"
+#include "voice/order.h"
 #include "voice/sip_guard.h"
 #include "voice/sip_target.h"
 #include "voice/sip_timer.h"
@@ -21,25 +22,36 @@ static void on_played(void *arg)
 
 static const struct media_events events = {.key = on_key, .played = on_played};
 
+static void on_event(int64_t came_ms, const struct rtp_header *h, const uint8_t *payload, void *arg)
+{
+    dtmf_in_event(arg, came_ms, h, payload, ORDER_EVENT);
+}
+
 /* A stream of packets: a length byte, then that many bytes of RTP. */
 static void fuzz_rtp(const uint8_t *p, size_t n)
 {
     struct dtmf_in in;
     if (!dtmf_in_init(&in, on_key, NULL))
         return;
-    for (int64_t ms = 0; n > 1; ms += 20) {
+    struct order order = {.on_event = on_event, .arg = &in};
+    int64_t ms = 0;
+    for (; n > 1; ms += 20) {
         size_t length = p[0] < n ? p[0] : n - 1;
         struct mbuf mb = {.buf = (uint8_t *)p + 1, .size = length, .end = length};
         struct rtp_header h = {0};
         if (!rtp_hdr_decode(&h, &mb)) {
-            dtmf_in_event(&in, ms, &h, mbuf_buf(&mb), mbuf_get_left(&mb));
+            const size_t left = mbuf_get_left(&mb);
+            dtmf_in_event(&in, ms, &h, mbuf_buf(&mb), left);
+            (void)order_take(&order, ms, &h, left >= ORDER_EVENT ? mbuf_buf(&mb) : NULL);
             int16_t samples[160] = {0};
-            memcpy(samples, mbuf_buf(&mb), mbuf_get_left(&mb) < sizeof samples ? mbuf_get_left(&mb) : sizeof samples);
+            memcpy(samples, mbuf_buf(&mb), left < sizeof samples ? left : sizeof samples);
             dtmf_in_audio(&in, ms, samples, 160);
         }
         p += 1 + length;
         n -= 1 + length;
     }
+    order_tick(&order, ms + ORDER_WAIT_MS);
+    assert(!order_waits(&order));
     dtmf_in_done(&in);
 }
 

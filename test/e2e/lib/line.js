@@ -3,6 +3,8 @@
 import dgram from 'node:dgram';
 import { once } from 'node:events';
 
+const EVENT = 16; // bytes of a packet with a key
+
 /** Random numbers from 0 to 1, the same in each run (mulberry32). */
 function randomness(seed) {
     let state = seed;
@@ -16,10 +18,12 @@ function randomness(seed) {
 
 export class BadLine {
     /** loss, duplicates, reordered: shares of the packets, both ways. A reordered one comes 30 to 60 ms late. jitter_ms: each
-     *  is delayed by up to that, in order, as by a queue. */
-    static async start(daemon, { loss = 0, duplicates = 0, reordered = 0, jitter_ms = 0, seed = 1 } = {}) {
+     *  is delayed by up to that, in order, as by a queue. overtaken: of each two keys that the phone sends as events, the first
+     *  packet of the second comes before all of the first key. restart: the phone's numbers and timestamps begin again after
+     *  its second key. */
+    static async start(daemon, { loss = 0, duplicates = 0, reordered = 0, jitter_ms = 0, overtaken, restart, seed = 1 } = {}) {
         const line = new BadLine();
-        Object.assign(line, { loss, duplicates, reordered, jitter_ms, random: randomness(seed) });
+        Object.assign(line, { loss, duplicates, reordered, jitter_ms, overtaken, restart, random: randomness(seed) });
         [, line.host, line.port] = /^(?:sip:)?(.*):(\d+)$/.exec(daemon.sip);
         line.front = await line.#socket((message, from) => line.#fromPhone(message, from));
         line.sip = `sip:127.0.0.1:${line.front.address().port}`; // in place of the daemon's
@@ -79,7 +83,31 @@ export class BadLine {
         return this.#media.get(callId);
     }
 
+    /** The packets to send now, for one that the phone has sent. */
+    #inOtherOrder(packet, keys) {
+        const time = packet.length === EVENT ? packet.readUInt32BE(4) : undefined;
+        const begins = time !== undefined && time !== keys.time;
+        if (begins) {
+            keys.time = time;
+            keys.count++;
+        }
+        if (this.restart && keys.count > 2) {
+            packet.writeUInt16BE((packet.readUInt16BE(2) + 45_000) % 65_536, 2);
+            packet.writeUInt32BE((packet.readUInt32BE(4) + 2_800_000_000) % 4_294_967_296, 4);
+        }
+        if (!this.overtaken || (keys.count % 2 === 0 && !begins)) return [packet];
+        if (keys.count % 2 === 0) return [packet, ...keys.held.splice(0)];
+        keys.held.push(packet);
+        return [];
+    }
+
     #pass(packet, media, from, to) {
+        const keys = media[`${to} keys`] ??= { count: 0, held: [] };
+        const packets = to === 'daemon' ? this.#inOtherOrder(packet, keys) : [packet];
+        for (const one of packets) this.#send(one, media, from, to);
+    }
+
+    #send(packet, media, from, to) {
         if (!media[to]) return;
         this.passed++;
         if (this.random() < this.loss) {

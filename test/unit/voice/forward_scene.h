@@ -192,7 +192,7 @@ static inline void phone_presses(const struct raw_phone *p, uint8_t code)
                                 1,
                                 2,
                                 3,
-                                4,
+                                5, /* a stream of its own */
                                 code,
                                 0x8a,
                                 0,

@@ -219,22 +219,50 @@ static unsigned drain(void)
     return n;
 }
 
-static void test_received_packets_are_passed_on_unchanged(void **state)
+/* The box sends audio. */
+static void speak(uint16_t number)
 {
-    (void)state;
-    uint8_t packet[12 + 160] = {0x80, 0x80, 0, 1, 0, 0, 1, 2, 0, 0, 0, 9};
+    uint8_t packet[12 + 160] = {0x80, 0x80, (uint8_t)(number >> 8), (uint8_t)number, 0, 0, 1, 2, 0, 0, 0, 9};
     memset(packet + 12, 0x42, 160);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)relay.port)};
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_int_equal(sendto(relay.box.rtp, packet, sizeof packet, 0, (struct sockaddr *)&to, sizeof to), sizeof packet);
     run_for(WAIT_MS);
+}
+
+static void test_a_stream_that_begins_again_is_passed_on(void **state)
+{
+    (void)state;
+    speak(30000);
+    speak(30001);
+    assert_false(relay.last.begins);
+    speak(10000); /* a stray packet, or a beginning */
+    assert_int_equal(relay.received, 2);
+    speak(10001);
+    assert_int_equal(relay.received, 3);
+    assert_true(relay.last.begins);
+    speak(10002);
+    speak(10001);
+    assert_int_equal(relay.received, 4);
+    speak(35000);
+    speak(10003);
+    speak(10004);
+    assert_int_equal(relay.received, 6);
+}
+
+static void test_received_packets_are_passed_on_unchanged(void **state)
+{
+    (void)state;
+    uint8_t speech[160];
+    memset(speech, 0x42, sizeof speech);
+    speak(1);
     assert_int_equal(relay.received, 1);
     assert_true(relay.last.marker && !relay.last.event);
     assert_int_equal(relay.last.pt, 0);
     assert_int_equal(relay.last.timestamp, 0x102);
     assert_int_equal(relay.last.ssrc, 9);
     assert_int_equal(relay.last.n, 160);
-    assert_memory_equal(relay.payload, packet + 12, 160);
+    assert_memory_equal(relay.payload, speech, sizeof speech);
     raw_press(relay.box.rtp, relay.port, 1000, 7);
     run_for(WAIT_MS);
     assert_true(relay.last.event);
@@ -371,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_only_a_caller_on_this_machine_has_its_audio_here),
         cmocka_unit_test(test_peers_outside_are_told_the_external_address),
         RELAY(received_packets_are_passed_on_unchanged, NULL),
+        RELAY(a_stream_that_begins_again_is_passed_on, NULL),
         RELAY(another_port_is_believed_only_while_the_peer_is_silent, NULL),
         RELAY(relayed_packets_replace_silence_in_one_stream, NULL),
         RELAY(relayed_audio_is_withheld_while_a_key_is_pressed, NULL),

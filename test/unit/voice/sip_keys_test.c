@@ -46,11 +46,10 @@ static void acknowledge(void)
     raw_request(&r, "ACK", FAKE_SILENT, 1, "", "");
 }
 
-static void event(uint32_t timestamp, uint8_t code, bool end, unsigned duration)
+static void event_at(uint16_t seq, uint32_t timestamp, uint8_t code, bool end, unsigned duration)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     at.sin_port = htons((uint16_t)stream.port);
-    const uint16_t seq = ++stream.seq;
     const uint8_t packet[] = {0x80,
                               stream.pt,
                               (uint8_t)(seq >> 8),
@@ -68,6 +67,11 @@ static void event(uint32_t timestamp, uint8_t code, bool end, unsigned duration)
                               (uint8_t)(duration >> 8),
                               (uint8_t)duration};
     assert_int_equal(sendto(r.rtp, packet, sizeof packet, 0, (struct sockaddr *)&at, sizeof at), sizeof packet);
+}
+
+static void event(uint32_t timestamp, uint8_t code, bool end, unsigned duration)
+{
+    event_at(++stream.seq, timestamp, code, end, duration);
 }
 
 /* Holds a key down, packets 50 ms apart, without the marker. */
@@ -107,6 +111,33 @@ static void test_keys_may_all_have_one_timestamp(void **state)
     assert_string_equal(fake.codes[0], "5511");
 }
 
+static void test_keys_that_overtake_each_other_are_the_code_that_was_pressed(void **state)
+{
+    (void)state;
+    begin();
+    acknowledge();
+    hold(30000, 1, 100);
+    for (uint8_t key = 4; key >= 2; key--) /* a packet of each key, before those that were sent before it */
+        event_at((uint16_t)(stream.seq + key), 30000u * key, key, true, 800);
+    event_at((uint16_t)(stream.seq + 1), 30000, 1, true, 800);
+    wait_for_codes(1);
+    assert_string_equal(fake.codes[0], "1234");
+}
+
+static void test_a_key_after_a_packet_that_never_comes_counts(void **state)
+{
+    (void)state;
+    begin();
+    acknowledge();
+    for (uint8_t key = 1; key <= 4; key++) {
+        stream.seq++;
+        hold(30000u * key, key, 100);
+    }
+    stream.seq++;
+    wait_for_codes(1);
+    assert_string_equal(fake.codes[0], "1234");
+}
+
 static void test_keys_before_the_acknowledgement_count_once_it_came(void **state)
 {
     (void)state;
@@ -143,6 +174,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(a_key_that_is_held_for_3_s_is_one_key, NULL),
         T(keys_may_all_have_one_timestamp, NULL),
+        T(keys_that_overtake_each_other_are_the_code_that_was_pressed, NULL),
+        T(a_key_after_a_packet_that_never_comes_counts, NULL),
         T(keys_before_the_acknowledgement_count_once_it_came, NULL),
         T(events_of_a_type_that_was_not_negotiated_are_a_setting, NULL),
         T(events_of_a_type_that_was_not_negotiated_are_a_setting, &on),
