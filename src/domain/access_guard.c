@@ -117,7 +117,10 @@ static struct guard_closing guard_count(struct guard *g, bool spoken, int64_t no
         .known = is_known(g), .speech = guard_speech_closed(g, now_us), .day_count = g->day_count};
     if (now_us - g->failed_us[0] >= RESET_US)
         g->closings = 0;
-    if (g->failed_us[last] > now_us - WINDOW_US || g->day_count >= GUARD_DAY_CLOSED) {
+    const bool slow = g->day_count >= GUARD_DAY_CLOSED;
+    if (slow || g->failed_us[last] > now_us - WINDOW_US) {
+        if (slow && g->closings < GUARD_DAY_FROM)
+            g->closings = GUARD_DAY_FROM;
         const int64_t closed_s = (int64_t)GUARD_CLOSED_S
                                  << (g->closings < GUARD_DOUBLINGS ? g->closings : GUARD_DOUBLINGS);
         g->closed_until_us = now_us + closed_s * US_PER_S;

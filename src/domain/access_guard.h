@@ -5,10 +5,11 @@
  * guesses codes does not close the keypad to the call box. A caller ID can be forged: a forged known number shares the
  * tries of the known callers.
  *
- * Five wrong codes of a group within ten minutes close the keypad to the group, and so does each from the 20th within a
- * day on: for 10 minutes, then 20, 40, 80, 160, and 320 from then on. After a day without a wrong code of the group,
- * the next closing takes 10 minutes again. At the 10th within a day the owner is told. Ten of them spoken: until there
- * are fewer within a day, only keys count. */
+ * Five wrong codes of a group within ten minutes close the keypad to the group: for 10 minutes, then 20, 40, 80, 160,
+ * and 320 from then on. So does each from the 12th within a day on, for 80 minutes at least. After a day without a
+ * wrong code of the group, it starts again with 10. At the 10th within a day the owner is told. Ten of them spoken:
+ * until there are fewer within a day, only keys count. So a group has at most 17 guesses within any 24 hours: 12, then
+ * one after each of 80, 160, 320, 320 and 320 minutes. */
 #pragma once
 #include "domain/tx.h"
 
@@ -16,9 +17,10 @@
 #define GUARD_WINDOW_S    600
 #define GUARD_CLOSED_S    600 /* the first closing */
 #define GUARD_DOUBLINGS   5
+#define GUARD_DAY_FROM    3 /* doublings of the first closing by the count of a day */
 #define GUARD_DAY_S       86400
 #define GUARD_DAY_TOLD    10 /* wrong codes within a day, of which the owner is told */
-#define GUARD_DAY_CLOSED  20 /* each from this one on closes the keypad */
+#define GUARD_DAY_CLOSED  12 /* each from this one on closes the keypad */
 #define GUARD_DAY_SPOKEN  10 /* of them spoken: then only keys count */
 #define GUARD_DAY_MAX     40 /* recorded of a day; the closings leave time for fewer */
 #define GUARD_RESET_S     86400
