@@ -15,7 +15,7 @@
 #define NEXT_MAX 2048
 
 /* Members that people do not need in a list. `--json` prints them. */
-static const char *const hidden[] = {"building_id",           "request_id", "updated_at", "version",
+static const char *const hidden[] = {"building_id",           "request_id", "updated_at", "version", "created_by",
                                      "enter_code_with_voice", NULL};
 
 /* ---- errors ---- */

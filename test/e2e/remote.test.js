@@ -104,22 +104,24 @@ describe('the command line', () => {
         assert.match(await run('unlock', 'list', '--status', 'exhausted'), /^none$/m);
     });
 
-    it('fits a terminal of 80 columns, and is a table in a pipe', async () => {
-        const shown = (...args) => {
-            const done = spawnSync('script', ['--quiet', '--return', '--command', `stty cols 80; exec ${binary} ${args.join(' ')}`, '/dev/null'],
+    it('fits the terminal, and is a table in a pipe', async () => {
+        const shownIn = (columns, ...args) => {
+            const done = spawnSync('script', ['--quiet', '--return', '--command', `stty cols ${columns}; exec ${binary} ${args.join(' ')}`, '/dev/null'],
                 { encoding: 'utf8', env: cleanEnvironment({ XDG_CONFIG_HOME: join(directory, 'config'), TERM: 'xterm' }) });
             assert.equal(done.status, 0, done.stdout);
             assert.doesNotMatch(done.stdout, /\u001b/);
             const lines = done.stdout.split('\r\n');
-            for (const line of lines) assert.ok([...line].length <= 80, `${args.join(' ')}: ${line}`);
+            for (const line of lines) assert.ok([...line].length <= columns, `${args.join(' ')}: ${line}`);
             return lines;
         };
+        const shown = (...args) => shownIn(80, ...args);
         const { id } = await json('unlock', 'create', '--type', 'timer', '--minutes', '60', '--label', 'Narrow');
         const [head, ...grants] = shown('unlock', 'list').filter(Boolean);
         assert.match(head, /^id +type +label +enabled +status/);
         assert.equal(grants.length, (await json('unlock', 'list')).data.length, 'a line for each grant');
         assert.match(grants[0], new RegExp(`^${id}  timer +Narrow `));
         assert.ok(shown('unlock', 'show', id).some((line) => /^label +Narrow$/.test(line)));
+        assert.match(shownIn(120, 'unlock', 'list', '--type', 'routine')[0], / start +end/);
         shown('building', 'list');
         shown('plan', 'list');
         shown('log', 'list');
