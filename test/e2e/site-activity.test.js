@@ -58,6 +58,19 @@ describe('the page of visits', () => {
         await closing(page);
     });
 
+    it('says of each call that went on how it ended, as the page Home does', async () => {
+        const person = await resident(client);
+        await changeSettings(person, { ring: { numbers: ['+15551110001'] } });
+        for (const part of ['opened', 'busy', 'unreachable']) {
+            await visit(client, { to: person.number, resident: part });
+            await advance(client, 60);
+        }
+        const page = await open(person);
+        assert.deepEqual(await page.locator('.day li .quiet').allInnerTexts(), ['Your phone could not be reached', 'Went on to you', 'Opened from your phone']);
+        await picture(page, 'activity-ended');
+        await closing(page);
+    });
+
     it('explains the call that a link names', async () => {
         const person = await visited();
         const { call_id } = await visit(client, { to: person.number, digits: '4711' });

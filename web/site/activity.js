@@ -153,7 +153,7 @@ function filters() {
 /** @param {Entry} entry */
 function row(entry) {
     return h('li', { key: entry.id }, sign(entry),
-        h('div', null, h('b', null, titleOf(entry)), h('span', { class: 'small quiet' }, hintOf(entry))),
+        h('div', null, h('b', null, titleOf(entry)), h('span', { class: 'small quiet' }, hintOf(entry, data.calls.data))),
         h('div', { class: 'at' }, h('time', { class: 'num', datetime: entry.created_at }, clock(entry.created_at)),
             h('button', { class: 'plain why', type: 'button', 'aria-label': t('why_of', { name: titleOf(entry), time: when(entry.created_at) }), onclick: () => why(entry, nameOf) }, t('why'))));
 }

@@ -28,11 +28,14 @@ export function titleOf(entry) {
     return kind === 'call' ? t('visit.call') : kind === 'wrong' ? t('visit.wrong') : entry.name;
 }
 
-/** @param {Entry} entry */
-export function hintOf(entry) {
+/** @param {Entry} entry @param {Call[]} calls of which one may be its own: only a single one that fits tells how the call ended */
+export function hintOf(entry, calls) {
     const kind = kindOf(entry);
     if (kind === 'opened') return t(WAYS[entry.unlock_type ?? ''] ?? 'visit.opened');
-    return kind === 'call' ? t('visit.rang') : t('visit.shut');
+    if (kind === 'wrong') return t('visit.shut');
+    const [record, other] = calls.filter((one) => isOf(entry, one));
+    if (record?.resident_opened && !other) return t('visit.resident_opened');
+    return record?.outcome === 'unreachable' && !other ? t('visit.unreachable') : t('visit.rang');
 }
 
 /** The round sign of a visit. @param {Entry} entry */
@@ -47,15 +50,19 @@ export function sign(entry) {
 const CALL_MS = 15 * 60_000;
 const SLACK_MS = 2_000;
 
+/** Whether the entry may be of this call. @param {Entry} entry @param {Call} one */
+function isOf(entry, one) {
+    const at = Date.parse(entry.created_at);
+    if (Date.parse(one.started_at) > at + SLACK_MS || Date.parse(one.ended_at ?? entry.created_at) < at - SLACK_MS) return false;
+    const kind = kindOf(entry);
+    return kind === 'wrong' || (kind === 'call' ? ['forwarded', 'unreachable'].includes(one.outcome) : one.outcome === 'released' && one.grant_id === entry.unlock_id);
+}
+
 /** The record of the call that made this entry, or undefined. @param {Entry} entry @returns {Promise<Call | undefined>} */
 async function recordOf(entry) {
     const at = Date.parse(entry.created_at);
-    const since = new Date(at - CALL_MS).toISOString();
-    const until = new Date(at + SLACK_MS).toISOString();
-    const { data } = await call('GET', `/v1/calls?limit=100&since=${since}&until=${until}`);
-    const kind = kindOf(entry);
-    const found = /** @type {Call[]} */ (data).find((one) => Date.parse(one.ended_at ?? until) >= at - SLACK_MS
-        && (kind === 'wrong' || (kind === 'call' ? ['forwarded', 'unreachable'].includes(one.outcome) : one.outcome === 'released' && one.grant_id === entry.unlock_id)));
+    const { data } = await call('GET', `/v1/calls?limit=100&since=${new Date(at - CALL_MS).toISOString()}&until=${new Date(at + SLACK_MS).toISOString()}`);
+    const found = /** @type {Call[]} */ (data).find((one) => isOf(entry, one));
     return found && call('GET', `/v1/calls/${found.id}`);
 }
 
