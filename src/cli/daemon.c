@@ -163,7 +163,9 @@ static enum store_schema wanted_schema(const struct config *c)
 static enum err open_store(struct daemon *d, char **ret_why)
 {
     const struct config *c = d->config;
-    enum err e = datadir_prepare(c, ret_why);
+    enum err e = datadir_check_owner(c, ret_why);
+    if (!e)
+        e = datadir_prepare(c, ret_why);
     if (!e)
         e = store_open(c, wanted_schema(c), &d->store, ret_why);
     if (e)

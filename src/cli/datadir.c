@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <openssl/crypto.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -86,6 +87,17 @@ enum err datadir_prepare(const struct config *c, char **ret_why)
         e = err_why(ret_why, ERR_USAGE, "data_dir %s: accessible to other users, and its mode cannot be changed: %s",
                     dir, strerror(errno));
     return e;
+}
+
+enum err datadir_check_owner(const struct config *c, char **ret_why)
+{
+    const char *dir = c->top_data_dir;
+    struct stat found;
+    if (stat(dir, &found) < 0 || found.st_uid == geteuid())
+        return ERR_NONE;
+    const struct passwd *owner = getpwuid(found.st_uid);
+    return err_why(ret_why, ERR_USAGE, "data_dir %s: belongs to user %s; run the service as that user", dir,
+                   owner ? owner->pw_name : "of another name");
 }
 
 static bool write_private(const char *path, const char *text, size_t n)

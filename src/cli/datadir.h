@@ -11,6 +11,10 @@ enum err datadir_prepare(const struct config *c, char **ret_why) CHECKED;
 /* Fails as datadir_prepare would, and changes nothing. */
 enum err datadir_check(const struct config *c, char **ret_why) CHECKED;
 
+/* Refuses to serve from an existing data_dir of another user, who could not open the files that root would make there.
+ * Fails as datadir_prepare. */
+enum err datadir_check_owner(const struct config *c, char **ret_why) CHECKED;
+
 /* Sets the configured master keys (crypto_set_master). In the sandbox an empty secrets.master_key means the file
  * master.key in data_dir, which is created at the first start with mode 0600; in production it is an error. `needed`:
  * the store has sealed secrets, so a missing file is an error. Errors as above. */

@@ -91,6 +91,21 @@ static void an_unrelated_directory_is_refused_and_left_unchanged(void **state)
     assert_int_equal(mode_of(f->dir), 0700);
 }
 
+/* Only root can give a directory away; to others the system's belongs to somebody else. */
+static void a_directory_of_another_user_is_not_served_from(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(datadir_check_owner(&f->config, &f->why), ERR_NONE); /* not there yet */
+    assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
+    assert_int_equal(datadir_check_owner(&f->config, &f->why), ERR_NONE);
+    if (geteuid() == 0)
+        assert_int_equal(chown(f->dir, 1, 1), 0);
+    else
+        f->config.top_data_dir = "/";
+    assert_int_equal(datadir_check_owner(&f->config, &f->why), ERR_USAGE);
+    assert_non_null(strstr(f->why, geteuid() ? "belongs to user root" : "belongs to user daemon"));
+}
+
 static void a_file_in_place_of_the_directory_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -173,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_data_directory_is_private, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_unrelated_directory_is_refused_and_left_unchanged, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_directory_of_another_user_is_not_served_from, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_in_place_of_the_directory_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_sandbox_creates_a_key_once_and_keeps_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(services_that_start_together_use_the_same_key, set_up, tear_down),
