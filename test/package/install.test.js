@@ -56,6 +56,10 @@ describe('the units', () => {
         for (const option of command.match(/--[a-z]+/g)) assert.ok(options([command.split(' ')[0]]).includes(option), option);
     });
 
+    it('run as the user and the group that the installation makes', () => {
+        for (const name of ['portero.service', 'portero-backup.service']) assert.match(unit(name), /^User=portero\nGroup=portero$/m, name);
+    });
+
     it('need no program but the installed one and those that every Debian has', () => {
         const commands = ['portero.service', 'portero-backup.service'].flatMap((name) => [...unit(name).matchAll(/^Exec\w+=[-+!@:]*(\S+)/gm)].map((line) => line[1]));
         for (const command of new Set(commands.filter((path) => path !== '/usr/bin/portero'))) {
