@@ -146,7 +146,7 @@ static enum err release_number(struct request *q, struct reply *p)
     if (!v_set(query->number))
         return tx_fail(&q->tx, ERR_INVALID_PHONE_NUMBER, "number is required");
     q->subject = arena_printf(q->tx.arena, "number=%.*s", STR_ARG(query->number.s));
-    enum err e = number_release(&q->tx, query->number.s);
+    enum err e = number_take(&q->tx, query->number.s);
     if (e == ERR_NUMBER_NOT_FOUND)
         return tx_fail(&q->tx, e, "no building has this number");
     if (e)

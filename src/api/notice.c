@@ -1,8 +1,8 @@
 #include "api/routes.h"
 
+#include "api/language.h"
 #include "api/webhook_url.h"
 #include "domain/push.h"
-#include "http/content.h"
 
 #define TAG "Notices"
 
@@ -90,11 +90,6 @@ static enum err read_notices(struct tx *tx, struct val list, unsigned *ret)
     return ERR_NONE;
 }
 
-static struct str language_of(const struct request *q)
-{
-    return str_z(notice_languages[http_language(q->http->headers, q->http->header_count, notice_languages)]);
-}
-
 /* ---- reading ---- */
 
 static struct notice_browser notice_browser_of(struct arena *a, const struct push_entry *p,
@@ -175,7 +170,7 @@ static enum err put_push(struct request *q, struct reply *p)
     s->q = q;
     s->request = (struct push_request){.account_id = q->who.account_id,
                                        .building_id = q->building_id,
-                                       .language = language_of(q),
+                                       .language = request_language(q),
                                        .endpoint = in->endpoint.s};
     enum err e = read_notices(&q->tx, in->notices, &s->request.notices);
     if (!e && !webpush_receiver_parse(in->p256dh.s, in->auth.s, &s->request.keys))
@@ -217,7 +212,7 @@ static enum err put_email(struct request *q, struct reply *p)
     unsigned notices;
     enum err e = read_notices(&q->tx, in->notices, &notices);
     if (!e)
-        e = notice_mail_set(&q->tx, &q->who.account_id, &q->building_id, notices, language_of(q));
+        e = notice_mail_set(&q->tx, &q->who.account_id, &q->building_id, notices, request_language(q));
     return e ? e : get_notices(q, p);
 }
 

@@ -1,9 +1,12 @@
 #include "api/cookie.h"
+#include "api/language.h"
 #include "api/page.h"
 #include "api/routes.h"
 #include "base/forms.h"
+#include "base/log.h"
 #include "domain/account.h"
 #include "domain/erasure.h"
+#include "domain/owner_mail.h"
 #include "domain/personal_document.h"
 #include "domain/session.h"
 
@@ -54,33 +57,53 @@ static const struct shape deleted_shape = SHAPE(struct deleted, "AccountDeleting
 
 /* ---- handlers ---- */
 
+struct parting {
+    struct request *q;
+    struct personal_mark from, mark;
+    struct buf text;
+};
+
+static enum err run_export_begin(struct tx *tx, void *arg)
+{
+    const struct parting *x = arg;
+    const struct request *q = x->q;
+    const struct browser_names browser = browser_names(http_header(q->http, STR("User-Agent"), NULL));
+    tx->now_us = q->tx.now_us;
+    return owner_mail_export(tx, &q->who.account_id, browser, request_language(q));
+}
+
+static enum err run_part(struct tx *tx, void *arg)
+{
+    struct parting *x = arg;
+    struct account account;
+    x->mark = x->from;
+    x->text.n = 0;
+    enum err e = account_get(tx, &x->q->who.account_id, &account);
+    return e ? e : personal_part(tx, &account.id, account.email, &x->mark, &x->text);
+}
+
 static enum err get_part(struct request *q, struct reply *p)
 {
     const struct part_query *query = q->query;
+    const struct id *account = &q->who.account_id;
     struct arena *a = q->tx.arena;
-    struct personal_mark mark = {.table = 0};
-    struct account account;
-    struct buf text = BUF(PART_MAX);
-    if (v_set(query->cursor) && !personal_mark_read(a, &q->who.account_id, query->cursor.s, &mark))
+    struct parting x = {.q = q, .text = BUF(PART_MAX)};
+    const bool first = !v_set(query->cursor);
+    if (!first && !personal_mark_read(a, account, query->cursor.s, &x.from))
         return ERR_INVALID_CURSOR;
-    enum err e = account_get(&q->tx, &q->who.account_id, &account);
+    enum err e = first ? work_write(&q->work, run_export_begin, &x) : ERR_NONE;
+    if (first && !e)
+        log_info("export account=%s key=%s id=%s", account->text, q->who.key_id.text, q->request_id);
     if (!e)
-        e = personal_part(&q->tx, &account.id, account.email, &mark, &text);
+        e = work_read(&q->work, run_part, &x);
     if (!e) {
         struct part *r = arena_new(a, struct part);
-        const struct str cursor = personal_ended(&mark) ? STR_NONE : personal_mark_write(a, &account.id, &mark);
-        *r = (struct part){v_str(arena_str(a, buf_view(&text))), pagination_of(a, cursor)};
+        const struct str cursor = personal_ended(&x.mark) ? STR_NONE : personal_mark_write(a, account, &x.mark);
+        *r = (struct part){v_str(arena_str(a, buf_view(&x.text))), pagination_of(a, cursor)};
         e = reply_ok(p, 200, &part_shape, r);
     }
-    buf_done(&text);
+    buf_done(&x.text);
     return e;
-}
-
-/* Each part reads many rows. */
-static bool always(const void *query)
-{
-    (void)query;
-    return true;
 }
 
 /* The code shows that the person reads the account's mail now, and not only that somebody sits at a browser that was
@@ -109,7 +132,8 @@ static const struct route rows[] = {
     {.operation_id = "exportAccount",
      .summary = "Export all that is held of the person",
      .description = "The parts in a row are the JSON document that `portero admin account export` writes: an array for "
-                    "each table of the store, without secrets. Each part is read at its own moment.",
+                    "each table of the store, without secrets. Each part is read at its own moment. A mail tells the "
+                    "owner of it, at most once an hour.",
      .tag = TAG,
      .method = HTTP_GET,
      .path = "/v1/account/export",
@@ -117,8 +141,7 @@ static const struct route rows[] = {
      .scopes = SCOPE(ACCOUNT_READ) | SCOPE(KEYS_WRITE),
      .limit = LIMIT_KEY,
      .query = &part_query_shape,
-     .run = RUN_READ,
-     .lengthy = always,
+     .run = RUN_BLOCKING,
      .handler = get_part,
      .status = 200,
      .reply = &part_shape,

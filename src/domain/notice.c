@@ -1,9 +1,7 @@
 #include "domain/notice.h"
 
-#include "base/buf.h"
 #include "domain/row.h"
-
-#define TEXT_MAX 2048
+#include "domain/text.h"
 
 const struct notice_kind notice_kinds[NOTICE_COUNT] = {
 #define NOTICE(symbol, name, ttl_s, urgency, tag) {name, ttl_s, urgency, tag},
@@ -20,13 +18,12 @@ const char *const notice_mail_names[] = {
 #include "tbl/notices.def"
 };
 
-enum language { EN, ES, FR };
-const char *const notice_languages[NOTICE_LANGUAGES + 1] = {[EN] = "en", [ES] = "es", [FR] = "fr"};
+const char *const notice_languages[NOTICE_LANGUAGES + 1] = {[NOTICE_EN] = "en", [NOTICE_ES] = "es", [NOTICE_FR] = "fr"};
 
 static const struct {
     const char *title, *body;
 } texts[NOTICE_COUNT][NOTICE_LANGUAGES] = {
-#define NOTICE_TEXT(symbol, language, title, body) [NOTICE_##symbol][language] = {title, body},
+#define NOTICE_TEXT(symbol, language, title, body) [NOTICE_##symbol][NOTICE_##language] = {title, body},
 #include "tbl/notices.def"
 };
 
@@ -50,38 +47,24 @@ enum notice notice_choose(unsigned happened, unsigned wanted)
 
 /* ---- texts ---- */
 
-static void put_word(struct buf *b, struct str word, const struct notice_moment *m, struct str building)
+enum notice_language notice_language(struct str name)
 {
-    if (str_eq(word, STR("label")))
-        buf_str(b, m->label);
-    else if (str_eq(word, STR("building")))
-        buf_str(b, building);
-    else
-        buf_i64(b, m->minutes);
-}
-
-static struct str fill(const char *form, const struct notice_moment *m, struct str building, struct arena *a)
-{
-    struct buf b = BUF(TEXT_MAX);
-    for (struct str rest = str_z(form), word; rest.p;) {
-        buf_str(&b, str_cut(rest, '{', &rest));
-        if (!rest.p)
-            break;
-        word = str_cut(rest, '}', &rest);
-        put_word(&b, word, m, building);
-    }
-    const struct str text = arena_str(a, buf_view(&b));
-    buf_done(&b);
-    return text;
+    const int found = str_index(name, notice_languages);
+    return found < 0 ? NOTICE_EN : (enum notice_language)found;
 }
 
 struct notice_text notice_text(enum notice notice, struct str language, const struct notice_moment *moment,
                                struct str building, struct arena *a)
 {
-    const int found = str_index(language, notice_languages);
-    const int i = found < 0 ? EN : found;
-    return (struct notice_text){.title = fill(texts[notice][i].title, moment, building, a),
-                                .body = fill(texts[notice][i].body, moment, building, a)};
+    const enum notice_language i = notice_language(language);
+    const struct text_word words[] = {
+        {STR("label"), moment->label},
+        {STR("building"), building},
+        {STR("minutes"), arena_printf(a, "%lld", (long long)moment->minutes)},
+    };
+    const size_t n = sizeof words / sizeof *words;
+    return (struct notice_text){.title = text_fill(a, texts[notice][i].title, words, n),
+                                .body = text_fill(a, texts[notice][i].body, words, n)};
 }
 
 /* ---- choices for e-mail ---- */

@@ -26,8 +26,10 @@ extern const char *const notice_names[];
  * (domain/access_guard.h). */
 extern const char *const notice_mail_names[];
 
-#define NOTICE_LANGUAGES 3
+enum notice_language { NOTICE_EN, NOTICE_ES, NOTICE_FR, NOTICE_LANGUAGES };
 extern const char *const notice_languages[NOTICE_LANGUAGES + 1]; /* primary subtags, NULL-terminated */
+/* English for any other, and for STR_NONE. */
+enum notice_language notice_language(struct str name);
 
 /* The events of one moment. */
 struct notice_moment {

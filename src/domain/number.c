@@ -1,6 +1,7 @@
 #include "domain/number.h"
 
 #include "domain/job.h"
+#include "domain/owner_mail.h"
 #include "domain/row.h"
 
 /* Jobs that wait for a number try again at once, and buildings without such a job get one. */
@@ -274,6 +275,29 @@ static enum err read_pooled(struct tx *tx, struct str number, struct entry *ret)
     return e;
 }
 
+/* Tells the owner. */
+static enum err take_from(struct tx *tx, struct str number, const struct id *building)
+{
+    enum err e = number_release(tx, number);
+    return e ? e : owner_mail_number(tx, building, STR_NONE, number);
+}
+
+/* Tells the owner. */
+static enum err give_pooled(struct tx *tx, const struct need *need, const struct id *building, struct str number)
+{
+    enum err e = hold_pooled(tx, need, building, number);
+    return e ? e : owner_mail_number(tx, building, number, need->number);
+}
+
+enum err number_take(struct tx *tx, struct str number)
+{
+    struct entry entry;
+    enum err e = read_entry(tx, number, &entry);
+    if (e)
+        return e;
+    return id_given(&entry.building_id) ? take_from(tx, number, &entry.building_id) : ERR_NUMBER_NOT_FOUND;
+}
+
 enum err number_assign(struct tx *tx, struct str number, const struct id *building)
 {
     struct need need;
@@ -283,12 +307,13 @@ enum err number_assign(struct tx *tx, struct str number, const struct id *buildi
         e = read_pooled(tx, number, &entry);
     if (e)
         return e;
-    const bool has = id_equal(&entry.building_id, building);
-    if (!has && need.number.p)
+    if (id_equal(&entry.building_id, building))
+        return ERR_NONE;
+    if (need.number.p)
         e = number_release(tx, need.number);
-    if (!e && !has && id_given(&entry.building_id))
-        e = number_release(tx, number);
-    return e || has ? e : hold_pooled(tx, &need, building, number);
+    if (!e && id_given(&entry.building_id))
+        e = take_from(tx, number, &entry.building_id);
+    return e ? e : give_pooled(tx, &need, building, number);
 }
 
 enum err number_add_for(struct tx *tx, struct str number, struct str country, const struct id *building)
@@ -308,7 +333,7 @@ enum err number_add_for(struct tx *tx, struct str number, struct str country, co
     if (id_given(&entry.building_id) && !id_equal(&entry.building_id, building))
         return tx_fail(tx, ERR_BAD_REQUEST,
                        "another building has the number, from which `portero admin number assign` takes it");
-    return id_given(&entry.building_id) ? ERR_NONE : hold_pooled(tx, &need, building, number);
+    return id_given(&entry.building_id) ? ERR_NONE : give_pooled(tx, &need, building, number);
 }
 
 enum err number_remove(struct tx *tx, struct str number)
@@ -316,7 +341,7 @@ enum err number_remove(struct tx *tx, struct str number)
     struct entry entry;
     enum err e = read_pooled(tx, number, &entry);
     if (!e && id_given(&entry.building_id))
-        e = number_release(tx, number);
+        e = take_from(tx, number, &entry.building_id);
     return e ? e : db_exec(tx->db, SQL_NUMBER_DELETE_POOLED, DB_ARGS(v_str(number)), NULL);
 }
 

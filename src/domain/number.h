@@ -26,11 +26,14 @@ enum err number_add(struct tx *tx, struct str number, struct str country) CHECKE
  * number or the building has another number, and ERR_BUILDING_NOT_FOUND. */
 enum err number_add_for(struct tx *tx, struct str number, struct str country, const struct id *building) CHECKED;
 /* Makes a number of the pool the building's, whichever building had it; the number that the building had is released.
- * Fails with ERR_NUMBER_NOT_FOUND and ERR_BAD_REQUEST, if it is a provider's, with a message, and
+ * Here and with the others that the operator has (number_add_for, number_remove, number_take) the owners are told by
+ * mail. Fails with ERR_NUMBER_NOT_FOUND and ERR_BAD_REQUEST, if it is a provider's, with a message, and
  * ERR_BUILDING_NOT_FOUND. */
 enum err number_assign(struct tx *tx, struct str number, const struct id *building) CHECKED;
 /* Takes a number out of the pool, and from its building. Fails as number_assign. */
 enum err number_remove(struct tx *tx, struct str number) CHECKED;
+/* Takes a number from its building, as number_release, which tells nobody. */
+enum err number_take(struct tx *tx, struct str number) CHECKED;
 /* All numbers, in the order of the numbers, in the arena. */
 enum err number_list(struct tx *tx, const struct number **ret, size_t *ret_count) CHECKED;
 /* The numbers of a statement with the columns of number_list, in the arena. */

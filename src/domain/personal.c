@@ -25,7 +25,8 @@
 const struct personal_table personal_tables[] = {
     ROWS(account, ACCOUNT, ACCOUNT, 0,
          "id:s email:s created_at:t plan:s subscription_status:s subscription_ended_at:t phone:s phone_verified_at:t "
-         "customer_id:s subscription_id:s billed_status:s billed_plan:s earlier_revision:b"),
+         "customer_id:s subscription_id:s billed_status:s billed_plan:s earlier_revision:b "
+         "exported_at:t"),
     ROWS(building, ACCOUNT, BUILDING, 1,
          "id:s created_at:t is_primary:b label:s street:s city:s state:s zip:s country:s virtual_number:s "
          "forward_phone:s unlock_tone:s greeting_welcome:s greeting_granted:s greeting_denied:s greeting_forwarding:s "

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { ok, refused } from './lib/client.js';
 import { admin } from './lib/buildings.js';
 import { portero, temporaryDirectory } from './lib/daemon.js';
+import { signInBrowser } from './lib/site.js';
 import { sql } from './lib/store.js';
-import { building, challenge, freshEmail, signIn, useWorld, world } from './lib/world.js';
+import { building, challenge, eventually, freshEmail, signIn, useWorld, world } from './lib/world.js';
 
 const LISTED = { billing: { provider: 'none' }, numbers: { provider: 'pool' }, accounts: { signup: 'listed' } };
 
@@ -96,6 +97,36 @@ describe('a service whose residents are listed', () => {
         assert.deepEqual(await numbers(), [null, null]);
         assert.match(complains(w, 'number', 'remove', '4712'), /NUMBER_NOT_FOUND/);
         assert.ok(!told(w, 'number', 'list').data.some(({ number }) => number === '4712'));
+    });
+
+    it('mails the owner a number that the operator gives, replaces or takes, in the language of the notices', async () => {
+        const [ada, bob] = [freshEmail(), freshEmail()];
+        told(w, 'account', 'add', ada, bob);
+        const { site } = await signInBrowser(w.client, { email: bob });
+        const home = ok(await site.get('/v1/buildings')).data[0].id;
+        ok(await site.put(`/v1/buildings/${home}/notices/email`, { notices: ['last_use'] }, { headers: { 'accept-language': 'fr' } }));
+        const latest = (email, subject, ...words) => eventually(async () => {
+            const [mail] = await mails(email);
+            if (mail?.subject !== subject) return false;
+            for (const word of words) assert.ok(mail.text.includes(word), mail.text);
+            return true;
+        }, subject);
+        for (const number of ['4761', '4762']) told(w, 'number', 'add', number);
+        told(w, 'number', 'assign', '4761', '--account', ada);
+        await latest(ada, 'Home has a telephone number', '4761');
+        told(w, 'number', 'assign', '4761', '--account', ada); // which it has
+        told(w, 'number', 'assign', '4762', '--account', ada);
+        await latest(ada, 'Home has another telephone number', '4762', '4761');
+        told(w, 'number', 'assign', '4762', '--account', bob);
+        await latest(ada, 'Home has no telephone number any more', '4762');
+        await latest(bob, 'Home a un numéro de téléphone', '4762');
+        told(w, 'number', 'release', '4762');
+        await latest(bob, 'Home n’a plus de numéro de téléphone', '4762');
+        told(w, 'number', 'add', '4763', '--account', bob);
+        await latest(bob, 'Home a un numéro de téléphone', '4763');
+        told(w, 'number', 'remove', '4763');
+        await latest(bob, 'Home n’a plus de numéro de téléphone', '4763');
+        assert.deepEqual([(await mails(ada)).length, (await mails(bob)).filter(({ code }) => !code).length], [3, 4]);
     });
 
     it('knows nothing of a number that it has not had', async () => {

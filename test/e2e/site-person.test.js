@@ -8,7 +8,9 @@ import { holding, person } from './lib/person.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
 import { cookieOf, signInBrowser } from './lib/site.js';
 import { sql } from './lib/store.js';
-import { challenge, eventually, grant, signIn, useWorld, visit, world } from './lib/world.js';
+import { advance, challenge, eventually, grant, signIn, useWorld, visit, world } from './lib/world.js';
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0';
 
 /** The parts of the export in a row. */
 async function parts(site) {
@@ -30,6 +32,7 @@ describe('a person\'s own data', () => {
     const { client } = w;
     const receiver = useReceiver();
     let one, other, site, theirs;
+    const told = async (email) => ok(await client.as(undefined).get(`/sandbox/messages?to=${encodeURIComponent(email)}&channel=email`)).data.filter(({ subject }) => /cop[iy]/.test(subject));
     before(async () => {
         other = await person(w, receiver);
         one = await person(w, receiver);
@@ -38,6 +41,8 @@ describe('a person\'s own data', () => {
     });
 
     it('are the document that the operator\'s command writes', async () => {
+        await parts(site);
+        await eventually(async () => (await told(one.email)).length > 0, 'the mail about it');
         assert.deepEqual(steady((await parts(site)).join('')), steady(exported(w, one.email)));
     });
 
@@ -62,6 +67,24 @@ describe('a person\'s own data', () => {
             refused(await site.get(`/v1/account/export?cursor=${cursor}`), 400, 'INVALID_CURSOR');
         const text = (await parts(theirs)).join('');
         for (const secret of [one.account, one.email, one.building.id, ...one.secrets, ...other.secrets]) assert.ok(!text.includes(secret), secret);
+    });
+
+    it('are told to the owner by mail when they are copied, once in an hour, with the browser and in its language', async () => {
+        const { email, site: mine } = await signInBrowser(client, { headers: { 'user-agent': FIREFOX } });
+        const copy = (language) => mine.get('/v1/account/export', { headers: { 'user-agent': FIREFOX, 'accept-language': language } });
+        const first = ok(await copy('es'));
+        await eventually(async () => (await told(email)).length === 1, 'a mail');
+        assert.equal((await told(email))[0].subject, 'Se hizo una copia de todos sus datos');
+        assert.match((await told(email))[0].text, /Firefox, Linux/);
+        assert.match(first.text, /"exported_at":"2/);
+        assert.ok(await w.daemon.logged(/ export account=\S+ key=\S+ id=req_/));
+        ok(await copy('es'));
+        await advance(client, 3599);
+        ok(await copy('es'));
+        await advance(client, 1);
+        ok(await copy('en'));
+        await eventually(async () => (await told(email)).length === 2, 'another mail');
+        assert.equal((await told(email))[0].subject, 'A copy of all your data was made');
     });
 
     it('are for the website alone: no key reads or deletes them', async () => {

@@ -26,6 +26,10 @@ SELECT email, created_at, plan, subscription_status, phone, earlier_revision FRO
 -- name: account_set_revision
 UPDATE account SET earlier_revision = $2 WHERE id = $1
 
+-- name: account_exported
+-- $3: an hour before $2. A time that is ahead of the clock is void. An account that is being deleted has no address.
+UPDATE account SET exported_at = $2 WHERE id = $1 AND email <> id AND (exported_at IS NULL OR exported_at <= $3 OR exported_at > $2)
+
 -- name: account_usage
 SELECT CAST(coalesce(sum(b.unlock_count), 0) AS BIGINT) AS unlocks,
     CAST(coalesce(sum((SELECT c.enabled FROM grant_building n JOIN grant_count c ON c.building = n.number

@@ -2,7 +2,7 @@
 
 -- name: export_account
 SELECT id, email, created_at, plan, subscription_status, subscription_ended_at, phone, phone_verified_at, customer_id,
-    subscription_id, billed_status, billed_plan, earlier_revision FROM account WHERE id = $1 LIMIT $2
+    subscription_id, billed_status, billed_plan, earlier_revision, exported_at FROM account WHERE id = $1 LIMIT $2
 
 -- name: export_building
 SELECT id, created_at, is_primary, label, street, city, state, zip, country, virtual_number, forward_phone,

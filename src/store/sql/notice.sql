@@ -9,6 +9,12 @@ SELECT id, building_id, notices, at, label, minutes FROM notice ORDER BY id LIMI
 -- name: notice_delete
 DELETE FROM notice WHERE id = $1
 
+-- name: owner_mail_place
+-- Not of an account that is being deleted: its address is its ID.
+SELECT b.label, a.email, coalesce((SELECT m.language FROM notice_mail m WHERE m.building_id = b.id),
+    (SELECT min(p.language) FROM push p WHERE p.building_id = b.id)) AS language
+FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $1 AND a.email <> a.id
+
 -- name: notice_place
 -- The facts for messages about a building, and its account's choice for e-mail. An account that is being erased has no
 -- address.

@@ -65,7 +65,10 @@ export async function message(client, to, channel = 'email') {
 /** A challenge and the code that was sent for it. */
 export async function challenge(client, email) {
     const { challenge: id } = ok(await client.as(undefined).post('/v1/auth/otp', { email }));
-    return { challenge: id, otp: (await message(client, email)).code };
+    const { data } = ok(await client.get(`/sandbox/messages?to=${encodeURIComponent(email)}&channel=email&limit=10`));
+    const sent = data.find(({ code }) => code); // a mail without one may have come since
+    assert.ok(sent, `no email to ${email}`);
+    return { challenge: id, otp: sent.code };
 }
 
 /** Signs in: {email, key, client} with the website session's key. */

@@ -1,0 +1,92 @@
+#include "domain/owner_mail.h"
+
+#include <time.h>
+
+#include "domain/mail.h"
+#include "domain/notice.h"
+#include "domain/row.h"
+#include "domain/text.h"
+
+#define WORTH_US      (86400 * US_PER_S) /* not sent after that */
+#define TOLD_AGAIN_US (3600 * US_PER_S)  /* of an export */
+
+enum owner_mail { OWNER_NUMBER_GIVEN, OWNER_NUMBER_CHANGED, OWNER_NUMBER_TAKEN, OWNER_EXPORTED, OWNER_MAILS };
+
+static const struct {
+    const char *subject, *text;
+} mails[OWNER_MAILS][NOTICE_LANGUAGES] = {
+#define OWNER_MAIL(symbol, language, subject, text) [OWNER_##symbol][NOTICE_##language] = {subject, text},
+#include "tbl/owner_mails.def"
+};
+
+static enum err owner_mail_queue(struct tx *tx, enum owner_mail kind, struct str to, struct str language,
+                                 const struct text_word *words, size_t count)
+{
+    const enum notice_language i = notice_language(language);
+    const struct mail_intent mail = {
+        .to = to,
+        .subject = text_fill(tx->arena, mails[kind][i].subject, words, count),
+        .text = text_fill(tx->arena, mails[kind][i].text, words, count),
+        .created_us = tx->now_us,
+        .give_up_us = tx->now_us + WORTH_US,
+    };
+    return mail_queue(tx, &mail);
+}
+
+enum err owner_mail_number(struct tx *tx, const struct id *building, struct str number, struct str former)
+{
+    const enum owner_mail kind = !former.p ? OWNER_NUMBER_GIVEN : number.p ? OWNER_NUMBER_CHANGED : OWNER_NUMBER_TAKEN;
+    struct str to, language, label;
+    {
+        CURSOR c;
+        enum err e = db_one(tx->db, SQL_OWNER_MAIL_PLACE, DB_ARGS(v_str(id_str(building))), &c);
+        if (e)
+            return e == ERR_NOT_FOUND ? ERR_NONE : e;
+        to = col_copy(&c, COL_OWNER_MAIL_PLACE_EMAIL, tx->arena);
+        label = col_copy(&c, COL_OWNER_MAIL_PLACE_LABEL, tx->arena);
+        language = col_copy(&c, COL_OWNER_MAIL_PLACE_LANGUAGE, tx->arena);
+    }
+    const struct text_word words[] = {{STR("building"), label},
+                                      {STR("number"), number},
+                                      {STR("former"), former},
+                                      {STR("url"), str_z(tx->config->top_public_url)}};
+    return owner_mail_queue(tx, kind, to, language, words, sizeof words / sizeof *words);
+}
+
+static struct str browser_text(struct arena *a, struct browser_names b)
+{
+    if (b.program && b.system)
+        return arena_printf(a, "%s, %s", b.program, b.system);
+    return b.program ? str_z(b.program) : b.system ? str_z(b.system) : STR("?");
+}
+
+static struct str utc_text(struct arena *a, int64_t at_us)
+{
+    const time_t at = (time_t)(at_us / US_PER_S);
+    struct tm parts;
+    char text[32] = "";
+    if (gmtime_r(&at, &parts))
+        (void)strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts);
+    return arena_str(a, str_z(text));
+}
+
+enum err owner_mail_export(struct tx *tx, const struct id *account, struct browser_names browser, struct str language)
+{
+    struct str to;
+    int64_t due;
+    {
+        CURSOR c;
+        enum err e = db_one(tx->db, SQL_ACCOUNT_GET, DB_ARGS(v_str(id_str(account))), &c);
+        if (e)
+            return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
+        to = col_copy(&c, COL_ACCOUNT_GET_EMAIL, tx->arena);
+    }
+    enum err e = db_exec(tx->db, SQL_ACCOUNT_EXPORTED,
+                         DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), v_int(tx->now_us - TOLD_AGAIN_US)), &due);
+    if (e || !due)
+        return e;
+    const struct text_word words[] = {{STR("browser"), browser_text(tx->arena, browser)},
+                                      {STR("time"), utc_text(tx->arena, tx->now_us)},
+                                      {STR("url"), str_z(tx->config->top_public_url)}};
+    return owner_mail_queue(tx, OWNER_EXPORTED, to, language, words, sizeof words / sizeof *words);
+}
