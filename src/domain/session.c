@@ -26,11 +26,22 @@ static enum err check_linked(struct tx *tx, struct str email)
 
 static enum err session_check_count(struct tx *tx, struct str email)
 {
+    const int64_t ttl_us = CHALLENGE_TTL_S * US_PER_S;
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(email), v_int(tx->now_us)), &c);
+    enum err e =
+        db_one(tx->db, SQL_CHALLENGE_COUNT,
+               DB_ARGS(v_str(email), v_int(tx->now_us), v_int(tx->now_us - CHALLENGE_DAY_S * US_PER_S + ttl_us)), &c);
     if (e)
         return e;
-    return col_int(&c, COL_CHALLENGE_COUNT_CHALLENGES) < CHALLENGES_MAX ? ERR_NONE : ERR_OTP_RATE_LIMIT;
+    if (col_int(&c, COL_CHALLENGE_COUNT_PENDING) >= CHALLENGES_MAX)
+        return ERR_OTP_RATE_LIMIT;
+    if (col_int(&c, COL_CHALLENGE_COUNT_UNUSED) < tx->config->limits_otp_per_email)
+        return ERR_NONE;
+    const int64_t next_us = col_int(&c, COL_CHALLENGE_COUNT_NEWEST) - ttl_us + CHALLENGE_PAUSE_S * US_PER_S;
+    if (next_us <= tx->now_us)
+        return ERR_NONE;
+    tx->retry_after_s = (next_us - tx->now_us + US_PER_S - 1) / US_PER_S;
+    return ERR_OTP_RATE_LIMIT;
 }
 
 static struct challenge challenge_new(void)

@@ -7,7 +7,9 @@
 #define OWNER_NAME         "Owner key"
 #define CHALLENGE_TTL_S    (15 * 60)
 #define CHALLENGE_ATTEMPTS 5
-#define CHALLENGES_MAX     3 /* pending challenges of one e-mail */
+#define CHALLENGES_MAX     3     /* pending challenges of one e-mail */
+#define CHALLENGE_DAY_S    86400 /* in which unused challenges count towards limits.otp_per_email, */
+#define CHALLENGE_PAUSE_S  3600  /* and the time from one challenge to the next beyond it */
 #define CHALLENGE_LEN      36
 
 struct challenge {
@@ -17,7 +19,8 @@ struct challenge {
 
 /* Creates a challenge and queues the mail with its code. Does the same work whether or not the e-mail (lower case) has
  * an account, but for that mail. Fails with ERR_LINKED_ACCOUNT (an invited member who has no account),
- * ERR_OTP_RATE_LIMIT (CHALLENGES_MAX challenges are pending). */
+ * ERR_OTP_RATE_LIMIT (CHALLENGES_MAX challenges are pending; or limits.otp_per_email of the last day are unused, and
+ * the newest is younger than an hour: with tx->retry_after_s). */
 enum err session_challenge(struct tx *tx, struct str email, struct challenge *ret) CHECKED;
 
 /* Exchanges a challenge and its code for a website session; the first one creates the account, unless accounts.signup

@@ -1,13 +1,14 @@
 // Rate limits at their defaults: contract "Limits"; decisions section 1 (window) and section 2.
-// engine: sqlite, because the limits are counted in memory
+// engine: sqlite, because the limits are counted in memory, but that of an e-mail, which has a unit test
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { behindProxy, ok, refused } from './lib/client.js';
 import { advance, agent, freshEmail, resident, signIn, useWorld } from './lib/world.js';
 
 const WINDOW_S = 15 * 60;
+const HOUR_S = 60 * 60;
 // The defaults, as a configuration without a limits section has them.
-const DEFAULTS = { limits: { requests_active: 2000, requests_free: 100, auth_per_ip: 30, otp_per_ip: 5, plans_per_ip: 100 } };
+const DEFAULTS = { limits: { requests_active: 2000, requests_free: 100, auth_per_ip: 30, otp_per_ip: 5, otp_per_email: 10, plans_per_ip: 100 } };
 const limitOf = (answer) => [answer.headers['ratelimit-limit'], answer.headers['ratelimit-remaining']].map(Number);
 
 describe('rate limits', () => {
@@ -20,10 +21,10 @@ describe('rate limits', () => {
         for (let i = 0; i < n; i++) answers.push(await send());
         return answers;
     };
-    const checkRefusal = (answer, code) => {
+    const checkRefusal = (answer, code, longestS = WINDOW_S) => {
         refused(answer, 429, code);
         const seconds = Number(answer.headers['retry-after']);
-        assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= WINDOW_S);
+        assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= longestS);
     };
 
     it('allow a key 100 requests in 15 minutes without a subscription, and tell how many are left', async () => {
@@ -95,6 +96,27 @@ describe('rate limits', () => {
         checkRefusal(await ask(), 'OTP_RATE_LIMIT');
         ok(await from('198.51.100.4').post('/v1/auth/otp', { email: freshEmail() }));
         await advance(client, WINDOW_S);
+        ok(await ask());
+    });
+
+    it('allow an e-mail ten unused sign-in codes a day, then one an hour', async () => {
+        const email = freshEmail();
+        const one = from('198.51.100.6');
+        const ask = () => one.post('/v1/auth/otp', { email });
+        for (let i = 0; i < 10; i++) {
+            ok(await ask());
+            await advance(client, WINDOW_S / 3 + 1);
+        }
+        await advance(client, WINDOW_S);
+        const answer = await ask();
+        checkRefusal(answer, 'OTP_RATE_LIMIT', HOUR_S);
+        await advance(client, Number(answer.headers['retry-after']));
+        ok(await ask());
+        await advance(client, WINDOW_S);
+        checkRefusal(await ask(), 'OTP_RATE_LIMIT', HOUR_S);
+        ok(await one.post('/v1/auth/otp', { email: freshEmail() }));
+        await advance(client, 24 * HOUR_S);
+        ok(await ask());
         ok(await ask());
     });
 

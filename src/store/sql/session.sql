@@ -4,7 +4,9 @@
 SELECT 1 FROM member WHERE email = $1 AND NOT EXISTS (SELECT 1 FROM account WHERE email = $1) LIMIT 1
 
 -- name: challenge_count
-SELECT count(*) AS challenges FROM challenge WHERE email = $1 AND expires_at > $2 AND used_at IS NULL
+-- The unused challenges of an address that expire after $2, all of them that expire after $3, and the end of the newest.
+SELECT count(CASE WHEN expires_at > $2 THEN 1 END) AS pending, count(*) AS unused, max(expires_at) AS newest
+FROM challenge WHERE email = $1 AND expires_at > $3 AND used_at IS NULL
 
 -- name: challenge_insert
 INSERT INTO challenge (id, email, otp_mac, expires_at) VALUES ($1, $2, $3, $4)

@@ -24,7 +24,7 @@ const GENEROUS = {
     http: { drain_s: 0 },
     limits: {
         requests_active: 1_000_000, requests_free: 1_000_000,
-        auth_per_ip: 1_000_000, otp_per_ip: 1_000_000, plans_per_ip: 1_000_000, guest_per_ip: 1_000_000, oauth_per_ip: 1_000_000,
+        auth_per_ip: 1_000_000, otp_per_ip: 1_000_000, otp_per_email: 1_000_000, plans_per_ip: 1_000_000, guest_per_ip: 1_000_000, oauth_per_ip: 1_000_000,
     },
 };
 

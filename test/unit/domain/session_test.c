@@ -162,6 +162,51 @@ static void test_three_pending_challenges_are_the_limit_and_only_used_ones_make_
     assert_none(session_challenge(tx, OWNER, &more));
 }
 
+/* Ten unused challenges, as fast as the short limit allows. */
+static void spend_the_day(struct tx *tx)
+{
+    for (int i = 0; i < 10; i++) {
+        challenge(tx);
+        tx->now_us += 6 * MINUTES;
+    }
+}
+
+static void test_after_ten_unused_challenges_in_a_day_an_address_gets_one_an_hour(struct tx *tx)
+{
+    struct challenge more;
+    const int64_t begun_us = tx->now_us;
+    spend_the_day(tx);
+    tx->now_us += 15 * MINUTES;
+    assert_error(session_challenge(tx, OWNER, &more), ERR_OTP_RATE_LIMIT);
+    assert_int_equal(tx->retry_after_s, 39 * 60);
+    assert_none(session_challenge(tx, STR("other@example.com"), &more));
+    tx->now_us += 39 * MINUTES - 1;
+    assert_error(session_challenge(tx, OWNER, &more), ERR_OTP_RATE_LIMIT);
+    assert_int_equal(tx->retry_after_s, 1);
+    tx->now_us++;
+    assert_none(session_challenge(tx, OWNER, &more));
+    assert_error(session_challenge(tx, OWNER, &more), ERR_OTP_RATE_LIMIT);
+    assert_int_equal(tx->retry_after_s, 3600);
+    tx->now_us = begun_us + 24 * 60 * MINUTES;
+    assert_none(session_challenge(tx, OWNER, &more)); /* the eleventh was 23 hours ago */
+    assert_error(session_challenge(tx, OWNER, &more), ERR_OTP_RATE_LIMIT);
+    tx->now_us += 54 * MINUTES; /* nine of the first ten are no longer of the day */
+    assert_none(session_challenge(tx, OWNER, &more));
+    assert_none(session_challenge(tx, OWNER, &more));
+}
+
+static void test_challenges_that_are_used_do_not_count_towards_the_day(struct tx *tx)
+{
+    struct challenge more;
+    for (int i = 0; i < 20; i++) {
+        const struct challenge c = challenge(tx);
+        assert_none(verify(tx, &c, mailed_code(tx)));
+    }
+    spend_the_day(tx);
+    tx->now_us += 15 * MINUTES;
+    assert_error(session_challenge(tx, OWNER, &more), ERR_OTP_RATE_LIMIT);
+}
+
 static void test_an_invited_member_without_an_account_cannot_sign_in(struct tx *tx)
 {
     struct key_issued key = sign_in(tx, OWNER);
@@ -211,7 +256,9 @@ static void test_the_purge_deletes_old_challenges_in_batches(struct tx *tx)
                         x(test_another_address_or_challenge_uses_no_attempt)                                           \
                             x(test_a_challenge_is_valid_for_15_minutes)                                                \
                                 x(test_three_pending_challenges_are_the_limit_and_only_used_ones_make_room)            \
-                                    x(test_an_invited_member_without_an_account_cannot_sign_in)                        \
-                                        x(test_a_member_with_an_account_can_sign_in)                                   \
-                                            x(test_the_purge_deletes_old_challenges_in_batches)
+                                    x(test_after_ten_unused_challenges_in_a_day_an_address_gets_one_an_hour)           \
+                                        x(test_challenges_that_are_used_do_not_count_towards_the_day)                  \
+                                            x(test_an_invited_member_without_an_account_cannot_sign_in)                \
+                                                x(test_a_member_with_an_account_can_sign_in)                           \
+                                                    x(test_the_purge_deletes_old_challenges_in_batches)
 TX_RUN(TESTS)

@@ -184,9 +184,9 @@ static enum err schedule_run(struct tx *tx, void *arg)
 static enum err challenges_run(struct tx *tx, void *arg)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(STR("a@example.com")), v_int(0)), &c);
+    enum err e = db_one(tx->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(STR("a@example.com")), v_int(0), v_int(0)), &c);
     if (!e)
-        *(int64_t *)arg = col_int(&c, COL_CHALLENGE_COUNT_CHALLENGES);
+        *(int64_t *)arg = col_int(&c, COL_CHALLENGE_COUNT_UNUSED);
     return e;
 }
 
