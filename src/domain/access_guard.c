@@ -86,12 +86,12 @@ bool guard_closed(const struct guard *g, int64_t now_us)
     return now_us < g->closed_until_us;
 }
 
-/* The wrong codes within a day. */
+/* The wrong codes within a day. Seconds are compared, so that one counts for up to a second longer. */
 static size_t count_day(const struct guard *g, bool spoken_only, int64_t now_us)
 {
     size_t n = 0;
     for (size_t i = 0; i < g->day_count; i++)
-        n += g->day[i].at_s > now_us / US_PER_S - GUARD_DAY_S && (g->day[i].spoken || !spoken_only);
+        n += g->day[i].at_s >= now_us / US_PER_S - GUARD_DAY_S && (g->day[i].spoken || !spoken_only);
     return n;
 }
 

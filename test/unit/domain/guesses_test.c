@@ -21,6 +21,8 @@ struct guesser {
     const char *from; /* NULL: another number each time */
     int64_t free_us;  /* the keypad is open from then on */
     int judged[WEEK]; /* guesses of each day */
+    int64_t at_us[WEEK * GROUP_MAX];
+    size_t count;
 };
 
 /* A way to guess. */
@@ -70,6 +72,17 @@ static int64_t next_day_us(const struct way *w, int64_t day)
     return (day + 1 + w->idle) * DAYS + w->late_s * US_PER_S;
 }
 
+static void count_guess(struct guesser *g, int64_t day, int64_t at_us, bool judged)
+{
+    if (!judged)
+        return;
+    g->judged[day]++;
+    assert_in_range(g->count, 0, sizeof g->at_us / sizeof *g->at_us - 1);
+    g->at_us[g->count++] = at_us;
+    /* Within any 24 hours, whenever they begin. */
+    assert_true(g->count <= GROUP_MAX || at_us - g->at_us[g->count - 1 - GROUP_MAX] >= DAYS);
+}
+
 /* The judged guesses of each day of a week. */
 static void guess_for_a_week(struct building_fixture *fx, const struct way *w, struct guesser groups[static 2])
 {
@@ -86,7 +99,7 @@ static void guess_for_a_week(struct building_fixture *fx, const struct way *w, s
         if ((w->day_max && g->judged[day] == w->day_max) || day % (1 + w->idle))
             g->free_us = start_us + next_day_us(w, day - day % (1 + w->idle));
         else
-            g->judged[day] += guess(fx, w, g);
+            count_guess(g, day, fx->now_us, guess(fx, w, g));
     }
 }
 
@@ -167,6 +180,19 @@ static void test_the_twelfth_wrong_code_of_a_day_closes_the_keypad_and_the_pause
     assert_int_equal(enter_as(fx, VISITOR, "0000", ACCESS_KEYS).closing.minutes, 80);
 }
 
+static void test_a_wrong_code_counts_for_all_of_24_hours(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct guesser g = {.from = VISITOR};
+    passcode(fx, "1234", false);
+    fx->now_us = fx->now_us / US_PER_S * US_PER_S + US_PER_S - 1;
+    const int64_t end_us = fx->now_us + DAYS;
+    for (int i = 1; i < 12; i++, fx->now_us += HOURS)
+        assert_true(guess(fx, &slow, &g));
+    fx->now_us = end_us - 1;
+    assert_int_equal(enter_as(fx, VISITOR, "0000", ACCESS_KEYS).closing.minutes, 80);
+}
+
 static enum err read_mail(struct tx *tx, void *arg)
 {
     CURSOR c;
@@ -216,7 +242,7 @@ static void test_ten_spoken_failures_of_a_day_leave_the_keypad_alone(void **stat
     assert_false(said.voice);
     fixture_expect(fx, "SELECT count(*) FROM activity", "10\n");
     assert_int_equal(enter_as(fx, VISITOR, "1234", ACCESS_KEYS).verdict, ACCESS_RELEASE);
-    fx->now_us += DAYS - 200 * MINUTES;
+    fx->now_us += DAYS - 200 * MINUTES + US_PER_S;
     assert_true(arrive_from(fx, "+15559990001").voice);
 }
 
@@ -241,7 +267,7 @@ static void test_input_shorter_than_every_usable_code_is_incomplete_and_counts_n
 #define TESTS(T)                                                                                                       \
     T(test_no_way_passes_the_bound_of_guesses_in_a_week),                                                              \
         T(test_the_twelfth_wrong_code_of_a_day_closes_the_keypad_and_the_pauses_double),                               \
-        T(test_the_owner_is_told_of_the_tenth_wrong_code_of_a_day),                                                    \
+        T(test_a_wrong_code_counts_for_all_of_24_hours), T(test_the_owner_is_told_of_the_tenth_wrong_code_of_a_day),   \
         T(test_ten_spoken_failures_of_a_day_leave_the_keypad_alone),                                                   \
         T(test_input_shorter_than_every_usable_code_is_incomplete_and_counts_nothing)
 
