@@ -3,7 +3,9 @@
 // engine: sqlite, because what the page reads and writes is tested on both engines elsewhere
 import { after, afterEach, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import { Browser, checkAccessible } from './lib/browser.js';
+import { added, owner, verifyPhone } from './lib/buildings.js';
 import { ok } from './lib/client.js';
 import { checkSights, HOSTILE, openSigned, picture } from './lib/site-page.js';
 import { eventually, grant, message, resident, signIn, useWorld, visit } from './lib/world.js';
@@ -166,6 +168,162 @@ describe('the page of a building', () => {
         await page.keyboard.press('Enter');
         await part(page, 'Phones').getByText(number).waitFor();
         await closing(page);
+    });
+
+    describe('a building that was added', () => {
+        /** An owner with a cabin, and its page: `settings` are the cabin's, `give` opens the dialog for its phone. */
+        async function withCabin(options) {
+            const person = await owner(client);
+            const cabin = await added(person);
+            const path = `/v1/buildings/${cabin.id}/settings`;
+            const settings = async () => ok(await person.client.get(path));
+            const set = async (forward_phone) => ok(await person.client.patch(path, { forward_phone }, { headers: { 'If-Match': (await settings()).version } }));
+            const page = await openSigned(browser, w, person, `/building?building=${cabin.id}`, options);
+            const dialog = page.locator('dialog').first();
+            const type = async (name, text) => {
+                await dialog.locator(`[name=${name}]`).fill(text);
+                await page.keyboard.press('Enter');
+            };
+            const give = async (button = 'Another phone') => {
+                await part(page, 'Phones').getByRole('button', { name: button, exact: true }).click();
+                await dialog.locator('input').waitFor();
+            };
+            return { person, cabin, settings, set, page, dialog, type, give, accountPhone: async () => ok(await person.client.get('/v1/account/phone')).phone_number };
+        }
+        const freshPhone = () => `+1514${randomInt(2_000_000, 10_000_000)}`;
+        const refusals = (status) => assert.ok(browser.takeComplaints().every((text) => text.includes(`status of ${status}`)));
+
+        it('gets a phone that was never confirmed, by its code and with the keyboard alone', async () => {
+            const { cabin, settings, page, dialog, type, accountPhone } = await withCabin();
+            const number = freshPhone();
+            await page.getByRole('button', { name: 'Another phone' }).focus();
+            await page.keyboard.press('Enter');
+            await dialog.locator('[name=phone_number]').waitFor();
+            await page.keyboard.type(`${number.slice(2, 5)} ${number.slice(5, 8)}-${number.slice(8)}`);
+            await page.keyboard.press('Enter');
+            await dialog.locator('[name=code]').waitFor();
+            const { code } = await message(client, number, 'sms');
+            await type('code', code === '000000' ? '111111' : '000000');
+            await dialog.getByText('This code is wrong.').waitFor();
+            assert.equal(await dialog.locator('[name=code]').getAttribute('aria-invalid'), 'true');
+            await page.keyboard.press('Control+A');
+            await page.keyboard.type(code);
+            await page.keyboard.press('Enter');
+            await part(page, 'Phones').getByText('Given for this building alone').waitFor();
+            await part(page, 'Phones').getByText(number).waitFor();
+            await dialog.waitFor({ state: 'detached' });
+            assert.equal((await settings()).forward_phone, number);
+            assert.equal(await accountPhone(), number);
+            assert.equal((await visit(client, { to: cabin.virtual_number })).forwarded_to, number);
+            refusals(400);
+            await closing(page);
+        });
+
+        it('gets a phone that was confirmed before, without a code, and the account keeps its own', async () => {
+            const { person, settings, page, dialog, type, give, accountPhone } = await withCabin();
+            const next = await verifyPhone(person);
+            await give();
+            await type('phone_number', person.phone);
+            await part(page, 'Phones').getByText('Given for this building alone').waitFor();
+            await dialog.waitFor({ state: 'detached' });
+            assert.equal((await settings()).forward_phone, person.phone);
+            assert.equal(await accountPhone(), next);
+            await part(page, 'Phones').getByRole('button', { name: 'Remove', exact: true }).click();
+            await part(page, 'Phones').getByText(next).waitFor();
+            assert.equal((await settings()).forward_phone, null);
+            assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Another phone');
+            await closing(page);
+        });
+
+        it('goes on with a code that was sent before the page was loaded again', async () => {
+            const { settings, page, dialog, type, give } = await withCabin();
+            const number = freshPhone();
+            await give();
+            await type('phone_number', number);
+            await dialog.locator('[name=code]').waitFor();
+            await page.reload();
+            await give();
+            await dialog.getByText(`We sent a code to ${number}.`).waitFor();
+            await type('code', (await message(client, number, 'sms')).code);
+            await part(page, 'Phones').getByText('Given for this building alone').waitFor();
+            assert.equal((await settings()).forward_phone, number);
+            refusals(400);
+            await closing(page);
+        });
+
+        it('says at the field why a number or a code is refused', async () => {
+            const { person, page, dialog, type, give } = await withCabin();
+            const taken = (await owner(client)).phone;
+            await give();
+            for (const [number, why] of [['12', 'This is not a telephone number'], [taken, 'Another account uses this number.']]) {
+                await type('phone_number', number);
+                await dialog.locator('#f-phone_number-note').getByText(why).waitFor();
+                assert.equal(await page.evaluate(() => document.activeElement.name), 'phone_number');
+            }
+            await checkAccessible(page);
+            const number = freshPhone();
+            await type('phone_number', number);
+            await dialog.locator('[name=code]').waitFor();
+            // The newer code, for another number, is the one that counts: it confirms that, but not the one of this tab.
+            const other = freshPhone();
+            ok(await person.client.post('/v1/account/phone/verification', { phone_number: other }));
+            await type('code', (await message(client, other, 'sms')).code);
+            await dialog.locator('#f-code-note').getByText('has not confirmed this number').waitFor();
+            await dialog.getByRole('button', { name: 'Another number' }).click();
+            await type('phone_number', other);
+            await part(page, 'Phones').getByText(other).waitFor();
+            browser.takeComplaints();
+            await closing(page);
+        });
+
+        it('shows both phones when another tab was faster, and asks for no second code', async () => {
+            const { person, settings, set, page, dialog, type, give } = await withCabin();
+            const second = page.getByRole('dialog', { name: 'Someone else changed this' });
+            const number = freshPhone();
+            await give();
+            await type('phone_number', number);
+            await dialog.locator('[name=code]').waitFor();
+            await set(person.phone);
+            await type('code', (await message(client, number, 'sms')).code);
+            await second.waitFor();
+            assert.deepEqual(await second.locator('dt').allInnerTexts(), ['This building’s phone']);
+            assert.deepEqual(await second.locator('dd b').allInnerTexts(), [number, person.phone]);
+            await checkAccessible(page);
+            await picture(page, 'building-phone-conflict');
+            await page.keyboard.press('Escape');
+            await second.waitFor({ state: 'detached' });
+            await page.waitForFunction(() => document.querySelector('form[aria-busy=true]') === null);
+            await dialog.getByRole('button', { name: 'Confirm' }).click();
+            await second.getByRole('button', { name: 'Save yours' }).click();
+            await part(page, 'Phones').getByText(number).waitFor();
+            await dialog.waitFor({ state: 'detached' });
+            assert.equal((await settings()).forward_phone, number);
+            await set(null);
+            await give('Change');
+            await type('phone_number', person.phone);
+            await second.waitFor();
+            assert.deepEqual(await second.locator('dd b').allInnerTexts(), [person.phone, 'Your account’s phone']);
+            await second.getByRole('button', { name: 'Keep the others' }).click();
+            await part(page, 'Phones').getByText('Your account’s phone').waitFor();
+            assert.equal((await settings()).forward_phone, null);
+            browser.takeComplaints();
+            await closing(page);
+        });
+
+        it('has a form for its phone that is accessible and fits, light and dark', async () => {
+            const { person, set, page, dialog, type, give } = await withCabin();
+            await give();
+            await checkSights(page, 'building-phone-number');
+            await type('phone_number', freshPhone());
+            await dialog.locator('[name=code]').waitFor();
+            await checkSights(page, 'building-phone-code');
+            await set(person.phone);
+            await page.reload();
+            await part(page, 'Phones').getByRole('button', { name: 'Change', exact: true }).waitFor();
+            await checkSights(page, 'building-phone-given');
+            refusals(400);
+            await closing(page);
+        });
     });
 
     it('rings the sandbox\'s bell and tells what the visitor heard', async () => {

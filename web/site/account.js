@@ -7,6 +7,7 @@ import { forget } from './lib/keep.js';
 import { mark } from './lib/marks.js';
 import { at, data, tellError } from './lib/page.js';
 import { personCard } from './lib/person.js';
+import { e164 } from './lib/phone.js';
 import { t } from './lib/texts.js';
 import { date, exactly, when } from './lib/time.js';
 import { h, patch } from './lib/view.js';
@@ -47,12 +48,6 @@ function returned() {
 }
 
 // ---- the phone ----
-
-/** As people write it: without spaces, with the country's code; ten digits are of North America. @param {string} typed */
-function e164(typed) {
-    const digits = typed.replace(/[^\d+]/g, '').replace(/^00/, '+');
-    return /^\d{10}$/.test(digits) ? `+1${digits}` : /^1\d{10}$/.test(digits) ? `+${digits}` : digits;
-}
 
 async function rereadPhone() {
     phone = await call('GET', '/v1/account/phone');

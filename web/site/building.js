@@ -4,6 +4,7 @@ import { CallError, call } from './lib/call.js';
 import { dialog, toast } from './lib/dialog.js';
 import { check, field, form } from './lib/form.js';
 import { at, building, data, tellError } from './lib/page.js';
+import { e164 } from './lib/phone.js';
 import { setPhone } from './lib/setup.js';
 import { t } from './lib/texts.js';
 import { date, now, when, zone } from './lib/time.js';
@@ -29,14 +30,15 @@ const sandbox = document.querySelector('.try') !== null;
 const NAMES = {
     unlock_tone: t('tone'), mode: t('mode'), length_ms: t('length_ms'), gap_ms: t('gap_ms'), delay_ms: t('delay_ms'), repeat: t('repeat'), before_greeting: t('before'),
     greeting_welcome: t('greeting_welcome'), greeting_granted: t('greeting_granted'), greeting_denied: t('greeting_denied'), greeting_forwarding: t('greeting_forwarding'),
-    timezone: t('timezone'), numbers: t('numbers'), strategy: t('strategy'), seconds: t('seconds'), accept: t('accept'), message: t('message'),
+    timezone: t('timezone'), forward_phone: t('phone_give'), numbers: t('numbers'), strategy: t('strategy'), seconds: t('seconds'), accept: t('accept'), message: t('message'),
     mode_callers: t('callers'), numbers_callers: t('callers_numbers'), others_callers: t('callers_others'),
 };
 /** @type {Record<string, string>} */
 const VALUES = { auto: t('auto'), events: t('events'), inband: t('inband'), info: t('info'), all: t('all'), order: t('order'), true: t('yes'), false: t('no'), any: t('callers_any'), listed: t('callers_listed'), forward: t('callers_forward'), reject: t('callers_reject') };
 
-/** @param {any} value */
-function shown(value) {
+/** @param {string} name @param {any} value */
+function shown(name, value) {
+    if (name === 'forward_phone' && value === null) return t('phone_linked');
     const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
     return text === '' ? t('empty') : VALUES[text] ?? text;
 }
@@ -53,15 +55,15 @@ async function chooseMine(mine, theirs) {
     return dialog(t('conflict'), (/** @type {(value?: boolean) => void} */ close) => [
         h('p', null, t('conflict_hint')),
         h('dl', { class: 'versions' }, differing.map(([name, value]) => h('div', { key: name }, h('dt', null, NAMES[name] ?? name),
-            h('dd', null, h('span', { class: 'small quiet' }, t('mine')), h('b', null, shown(value))),
-            h('dd', null, h('span', { class: 'small quiet' }, t('theirs')), h('b', null, shown(saved[name])))))),
+            h('dd', null, h('span', { class: 'small quiet' }, t('mine')), h('b', null, shown(name, value))),
+            h('dd', null, h('span', { class: 'small quiet' }, t('theirs')), h('b', null, shown(name, saved[name])))))),
         h('div', { class: 'actions' },
             h('button', { class: 'primary', type: 'button', onclick: () => close(true) }, t('keep_mine')),
             h('button', { type: 'button', onclick: () => close(false) }, t('keep_theirs'))),
     ]);
 }
 
-/** @param {Record<string, any>} change */
+/** @param {Record<string, any>} change @returns {Promise<boolean>} false if somebody else was faster, and no version was chosen */
 async function save(change) {
     try {
         settings = await call('PATCH', path, change, { match: settings.version ?? '' });
@@ -69,19 +71,19 @@ async function save(change) {
         if (!(error instanceof CallError) || error.code !== 'SETTINGS_VERSION_CONFLICT') throw error;
         const theirs = /** @type {Settings} */ (await call('GET', path));
         const mine = await chooseMine(change, theirs);
-        if (mine === undefined) return; // what was typed stays, and is asked about again
+        if (mine === undefined) return false; // what was typed stays, and is asked about again
         settings = theirs;
         if (!mine) {
             forms += 1;
             take();
             toast(t('theirs_kept'));
-            return;
+            return true;
         }
-        await save(change);
-        return;
+        return save(change);
     }
     take();
     toast(t('saved'));
+    return true;
 }
 
 /** Other fields once the saved settings are to be seen. */
@@ -216,8 +218,20 @@ async function changePhone() {
     draw();
 }
 
-/** A number without what people put between digits. @param {string} number */
-const compact = (number) => number.replace(/[\s().-]/g, '');
+/** Gives the building a phone that is not the account's. Its code, if it needs one, makes it the account's too. */
+async function givePhone() {
+    await setPhone({
+        title: t('phone_give'), lead: t('phone_give_lead'), use: (number) => save({ forward_phone: number }),
+        note: h('p', { class: 'note' }, t('phone_give_note'), ' ', h('a', { href: '/account' }, t('phone_give_account')), '.'),
+    });
+    phone = await call('GET', '/v1/account/phone');
+    draw();
+}
+
+async function followAccount() {
+    await save({ forward_phone: null });
+    document.getElementById('change-phone')?.focus();
+}
 
 function ringForm() {
     const { ring } = settings;
@@ -225,7 +239,7 @@ function ringForm() {
         class: 'stack', key: `ring-${forms}`,
         submit: (values, _, element) => save({
             ring: {
-                numbers: [...new FormData(element)].filter(([name, value]) => name.startsWith('number') && value !== '').map(([, value]) => compact(String(value))),
+                numbers: [...new FormData(element)].filter(([name, value]) => name.startsWith('number') && value !== '').map(([, value]) => e164(String(value))),
                 strategy: values.strategy, seconds: Number(values.seconds), accept: values.accept === 'on', message: values.message === 'on',
             },
         }),
@@ -256,12 +270,16 @@ function ringForm() {
 
 function phoneCard() {
     const own = settings.forward_phone;
+    const { is_primary: primary } = building;
+    const account = phone.phone_number;
+    // A building that was added rings the account's phone, or one that is given here.
+    const [change, text] = own ? [givePhone, t('change')] : primary || !account ? [changePhone, account ? t('change') : t('add')] : [givePhone, t('phone_another')];
     return h('section', { class: 'card', 'aria-labelledby': 'phones', key: 'phones' }, h('h2', { id: 'phones' }, t('phones')),
         h('ul', { class: 'rows' }, h('li', null, h('span', { class: 'sign' }, icon('phone')),
-            h('div', null, h('b', { class: 'num' }, own ?? phone.phone_number ?? t('no_phone')), h('span', { class: 'small quiet' },
-                own ? t('phone_own') : phone.phone_number ? building.is_primary ? t('phone_hint') : t('phone_linked') : t('no_phone_hint'))),
-            own ? h('button', { type: 'button', 'aria-label': t('phone_follow'), title: t('phone_follow'), onclick: () => save({ forward_phone: null }) }, t('phone_reset'))
-                : h('button', { type: 'button', onclick: () => changePhone().catch(tellError) }, phone.phone_number ? t('change') : t('add')))),
+            h('div', null, h('b', { class: 'num' }, own ?? account ?? t('no_phone')), h('span', { class: 'small quiet' },
+                own ? t('phone_own') : !account ? t('no_phone_hint') : primary ? t('phone_hint') : t('phone_linked'))),
+            h('div', { class: 'actions' }, h('button', { id: 'change-phone', type: 'button', onclick: () => change().catch(tellError) }, text),
+                own && h('button', { type: 'button', title: t('phone_follow'), onclick: () => followAccount().catch(tellError) }, t('phone_reset'))))),
         settings.version && ringForm());
 }
 

@@ -1,13 +1,15 @@
 // What a door needs before it works: a plan, the tone that releases it, a phone that rings. Each in a dialog.
 // texts: setup.
-import { call, newKey } from './call.js';
+import { CallError, call, newKey } from './call.js';
 import { building, data } from './data.js';
 import { dialog } from './dialog.js';
 import { field, form } from './form.js';
+import { e164 } from './phone.js';
 import { t } from './texts.js';
 import { money, zone } from './time.js';
 import { h } from './view.js';
 
+/** @typedef {import('./view.js').Child} Child */
 /** @typedef {{id: string, available: boolean, amount: number | null, currency: string}} Plan */
 
 /** @type {Record<string, string>} */
@@ -50,37 +52,55 @@ export async function setTone() {
     ]) === true;
 }
 
-/** Asks for the forwarding phone, and for the code that it gets. @returns {Promise<boolean>} true if it was verified */
-export async function setPhone() {
-    let number = data.phone?.pending?.phone_number ?? '';
-    let sent = Boolean(number);
-    return await dialog(t('setup.phone'), (close, draw) => [
-        h('p', { class: 'quiet', role: 'status' }, sent ? t('setup.phone_sent', { number }) : t('setup.phone_lead')),
+/** @param {unknown} error @returns {undefined} if it says that the number must be confirmed first */
+function needsCode(error) {
+    if (!(error instanceof CallError) || error.code !== 'FORWARDING_PHONE_NOT_VERIFIED') throw error;
+}
+
+/**
+ * Asks for a phone, and for the code that it gets: it becomes the account's.
+ * @param {{title?: string, lead?: string, note?: Child, use?: (number: string) => Promise<boolean>}} [more] use: what else
+ *   the number is for; it is tried before a code is sent, since a number that the account confirmed once needs none.
+ *   False: not used yet, and may be tried again
+ * @returns {Promise<boolean>} true if the phone was confirmed, and is used
+ */
+export async function setPhone({ title = t('setup.phone'), lead = t('setup.phone_lead'), note, use } = {}) {
+    const { pending } = await call('GET', '/v1/account/phone');
+    let number = pending?.phone_number ?? '';
+    let sent = pending?.attempts_left > 0;
+    let confirmed = false;
+    return await dialog(title, (/** @type {(value?: boolean) => void} */ close, draw) => [
+        h('p', { class: 'quiet', role: 'status' }, sent ? t('setup.phone_sent', { number }) : lead),
+        note,
         sent ? form({
             key: 'code',
             button: t('setup.confirm'),
-            errors: { INVALID_PHONE_CODE: 'code', PHONE_CODE_EXPIRED: 'code' },
+            errors: { INVALID_PHONE_CODE: 'code', PHONE_CODE_EXPIRED: 'code', PHONE_CODE_ATTEMPTS: 'code', FORWARDING_PHONE_NOT_VERIFIED: 'code' },
             more: h('button', { class: 'plain', type: 'button', onclick: () => { sent = false; draw(); } }, t('setup.other_number')),
             submit: async ({ code }) => {
-                await call('POST', '/v1/account/phone/confirmation', { code: code.replace(/\D/g, '') });
-                close(true);
+                if (!confirmed) await call('POST', '/v1/account/phone/confirmation', { code: code.replace(/\D/g, '') });
+                confirmed = true;
+                if (!use || await use(number)) close(true);
             },
         }, field({
             name: 'code', label: t('setup.code'), class: 'digits', autocomplete: 'one-time-code', inputmode: 'numeric', pattern: '[0-9 ]{6,}',
             required: true, ref: (/** @type {HTMLElement} */ input) => queueMicrotask(() => input.focus()),
         })) : form({
             key: 'number',
-            button: t('setup.send_code'),
+            button: use ? t('setup.use') : t('setup.send_code'),
             errors: { INVALID_PHONE_NUMBER: 'phone_number', PHONE_IN_USE: 'phone_number', ALREADY_VERIFIED: 'phone_number' },
             submit: async ({ phone_number }) => {
-                number = phone_number.replace(/[^+0-9]/g, '');
-                const { status } = await call('POST', '/v1/account/phone/verification', { phone_number: number });
-                if (status !== 'code_sent') return close(true);
+                number = e164(phone_number);
+                const used = await use?.(number).catch(needsCode);
+                if (used) close(true);
+                if (used !== undefined) return;
+                await call('POST', '/v1/account/phone/verification', { phone_number: number });
+                confirmed = false;
                 sent = true;
                 draw();
             },
         }, field({
-            name: 'phone_number', label: t('setup.number'), hint: t('setup.number_hint'), type: 'tel', autocomplete: 'tel', value: number, required: true,
+            name: 'phone_number', label: t('setup.number'), hint: t('setup.number_hint'), type: 'tel', autocomplete: 'tel', inputmode: 'tel', value: number, required: true, maxlength: 40,
         })),
     ]) === true;
 }
