@@ -26,13 +26,27 @@ static void add_fault(const struct config *c, struct buf *faults, char *why)
 
 /* ---- files and secrets ---- */
 
-static void check_data_dir(const struct config *c, struct buf *faults)
+/* `kind`: of datadir_check's errors. */
+static void add_data_dir_fault(const struct config *c, enum err kind, struct buf *faults)
 {
     char *why = NULL;
+    if (*c->top_data_dir && datadir_check(c, &why) == kind)
+        add_fault(c, faults, why);
+    else
+        free(why);
+}
+
+static void check_data_dir(const struct config *c, struct buf *faults)
+{
     if (strlen(c->top_data_dir) + sizeof "/" CONTROL_SOCKET > sizeof((struct sockaddr_un *)0)->sun_path)
         config_fault(c, faults, "data_dir is too long for the path of a socket");
-    else if (*c->top_data_dir && datadir_check(c, &why))
-        add_fault(c, faults, why);
+    else
+        add_data_dir_fault(c, ERR_USAGE, faults);
+}
+
+static void check_data_dir_now(const struct config *c, struct buf *faults)
+{
+    add_data_dir_fault(c, ERR_IO, faults);
 }
 
 static void check_master_key(const struct config *c, struct buf *faults)
@@ -175,12 +189,19 @@ int checks_bind_error(const char *address, int type)
     return bind_error(host, port + 1, type);
 }
 
-static void check_address(const struct config *c, const struct listener *l, struct buf *faults)
+static int listen_error(const struct listener *l)
 {
     int error = checks_bind_error(l->address, SOCK_STREAM);
     if ((!error || error == EADDRINUSE) && l->udp)
         error = checks_bind_error(l->address, SOCK_DGRAM);
-    if (error && error != EADDRINUSE)
+    return error == EADDRINUSE ? 0 : error;
+}
+
+/* `absent`: the errors of addresses that this machine does not have, or all others. */
+static void check_address(const struct config *c, const struct listener *l, bool absent, struct buf *faults)
+{
+    const int error = listen_error(l);
+    if (error && (error == EADDRNOTAVAIL) == absent)
         config_fault(c, faults, "%s: cannot listen on %s: %s", l->key, l->address, strerror(error));
 }
 
@@ -203,11 +224,19 @@ static void check_addresses(const struct config *c, struct buf *faults)
     struct listener all[LISTENERS_MAX];
     size_t n = listeners(c, all);
     for (size_t i = 0; i < n; i++) {
-        check_address(c, &all[i], faults);
+        check_address(c, &all[i], false, faults);
         for (size_t j = 0; j < i; j++)
             if (is_same_address(all[i].address, all[j].address))
                 config_fault(c, faults, "%s is the same address as %s", all[i].key, all[j].key);
     }
+}
+
+static void check_addresses_now(const struct config *c, struct buf *faults)
+{
+    struct listener all[LISTENERS_MAX];
+    size_t n = listeners(c, all);
+    for (size_t i = 0; i < n; i++)
+        check_address(c, &all[i], true, faults);
 }
 
 /* ---- providers, opened as the service does ---- */
@@ -276,24 +305,36 @@ static void check_prices(const struct config *c, struct buf *faults)
 
 /* ---- the table ---- */
 
-static void (*const checks[])(const struct config *c, struct buf *faults) = {
+typedef void check_fn(const struct config *c, struct buf *faults);
+
+static check_fn *const checks[] = {
     check_data_dir,  check_master_key, check_secrets, check_certificates, check_dsn,    check_addresses, check_mail,
     check_rtp_ports, check_texts,      check_numbers, check_twilio_hook,  check_prices, check_billing,
 };
 
-void checks_run(const struct config *c, struct buf *faults)
+/* Their faults may pass by themselves. */
+static check_fn *const passing_checks[] = {check_data_dir_now, check_addresses_now};
+
+static void run_start_checks(const struct config *c, struct buf *faults)
 {
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         checks[i](c, faults);
 }
 
-enum err checks_load(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
-                     char **ret_why)
+void checks_run(const struct config *c, struct buf *faults)
+{
+    run_start_checks(c, faults);
+    for (size_t i = 0; i < sizeof passing_checks / sizeof *passing_checks; i++)
+        passing_checks[i](c, faults);
+}
+
+static enum err load_and_check(const char *path, const struct config_override *overrides, size_t count, check_fn *run,
+                               struct config **ret, char **ret_why)
 {
     struct buf faults = BUF(CONFIG_FAULTS_MAX);
     struct config *c = config_read(path, overrides, count, &faults);
     if (c)
-        checks_run(c, &faults);
+        run(c, &faults);
     if (faults.n) {
         config_free(c);
         *ret_why = config_faults_text(&faults);
@@ -302,4 +343,16 @@ enum err checks_load(const char *path, const struct config_override *overrides, 
     buf_done(&faults);
     *ret = c;
     return ERR_NONE;
+}
+
+enum err checks_load(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
+                     char **ret_why)
+{
+    return load_and_check(path, overrides, count, checks_run, ret, ret_why);
+}
+
+enum err checks_load_start(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
+                           char **ret_why)
+{
+    return load_and_check(path, overrides, count, run_start_checks, ret, ret_why);
 }

@@ -1,5 +1,5 @@
-/* The checks of a configuration, as one table. `portero serve` runs them before it starts anything and `portero
- * check-config` runs nothing else, so that the two agree. */
+/* The checks of a configuration, as one table. `portero serve` runs them before it starts anything, without those whose
+ * faults may pass, and `portero check-config` runs nothing else, so that the two agree. */
 #pragma once
 #include "base/config.h"
 
@@ -8,6 +8,10 @@
  * running service may use it. */
 enum err checks_load(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
                      char **ret_why) CHECKED;
+/* The same for a start, without the faults that may pass by themselves, and that the start meets again: an address that
+ * this machine does not have yet, a data directory on a file system that is read-only. */
+enum err checks_load_start(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
+                           char **ret_why) CHECKED;
 /* The checks after config_read, as checks_load makes them: adds a line to `faults` for each error. */
 void checks_run(const struct config *c, struct buf *faults);
 

@@ -42,6 +42,12 @@ static bool may_restrict(const char *dir)
     return empty || ours;
 }
 
+/* A file system that went read-only may be writable again. */
+static enum err refuse_directory(const char *dir, int error, char **ret_why)
+{
+    return err_why(ret_why, error == EROFS ? ERR_IO : ERR_USAGE, "data_dir %s: %s", dir, strerror(error));
+}
+
 /* Checks an existing directory. */
 static enum err check_directory(const char *dir, const struct stat *found, char **ret_why)
 {
@@ -55,9 +61,7 @@ static enum err check_directory(const char *dir, const struct stat *found, char 
             ret_why, ERR_USAGE,
             "data_dir %s: accessible to other users and not yet used as a data directory; use a separate directory",
             dir);
-    if (access(dir, R_OK | W_OK | X_OK) < 0)
-        return err_why(ret_why, ERR_USAGE, "data_dir %s: %s", dir, strerror(errno));
-    return ERR_NONE;
+    return access(dir, R_OK | W_OK | X_OK) < 0 ? refuse_directory(dir, errno, ret_why) : ERR_NONE;
 }
 
 enum err datadir_check(const struct config *c, char **ret_why)
@@ -71,7 +75,7 @@ enum err datadir_check(const struct config *c, char **ret_why)
     char *above = g_path_get_dirname(dir);
     int error = access(above, W_OK | X_OK) == 0 ? 0 : errno;
     g_free(above);
-    return error ? err_why(ret_why, ERR_USAGE, "data_dir %s: %s", dir, strerror(error)) : ERR_NONE;
+    return error ? refuse_directory(dir, error, ret_why) : ERR_NONE;
 }
 
 enum err datadir_prepare(const struct config *c, char **ret_why)

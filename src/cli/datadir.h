@@ -5,7 +5,7 @@
 
 /* Creates data_dir with mode 0700, or removes group and other permissions from an existing one. Refuses an existing
  * directory with such permissions that is not empty and holds no file of the service (/tmp by mistake). Fails with
- * ERR_USAGE and *ret_why (caller frees). */
+ * ERR_USAGE and *ret_why (caller frees); with ERR_IO if its file system is read-only. */
 enum err datadir_prepare(const struct config *c, char **ret_why) CHECKED;
 
 /* Fails as datadir_prepare would, and changes nothing. */

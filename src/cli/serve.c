@@ -40,7 +40,7 @@ static enum err serve_load(const struct serve_options *o, struct config **ret, c
                                                 {"--http", "listen", "http", o->http},
                                                 {"--sip", "listen", "sip", o->sip},
                                                 {"--sip-trace", "voice", "trace", o->trace}};
-    return checks_load(o->config, overrides, sizeof overrides / sizeof *overrides, ret, ret_why);
+    return checks_load_start(o->config, overrides, sizeof overrides / sizeof *overrides, ret, ret_why);
 }
 
 static void set_log_level(const struct config *c)
@@ -129,6 +129,8 @@ static enum err start(const struct config *config, struct daemon **ret, int *ret
     return e;
 }
 
+/* Only a configuration that check-config refuses too has EXIT_USAGE, after which systemd does not try again. Anything
+ * else may pass, or be repaired elsewhere. */
 static int serve_run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self, (void)operands;
@@ -136,7 +138,7 @@ static int serve_run(const struct command *self, const void *given, struct argum
     struct config *config = NULL;
     struct daemon *daemon = NULL;
     char *why = NULL;
-    int got = 0;
+    int got = 0, status = EXIT_FAILED;
     process_open_standard();
     enum err e = serve_load(o, &config, &why);
     if (!e) {
@@ -156,15 +158,17 @@ static int serve_run(const struct command *self, const void *given, struct argum
             wait_for_signal(daemon);
         }
         stop(daemon);
+        status = EXIT_DONE;
     } else if (!config) {
         complain_lines(why);
+        status = EXIT_USAGE;
     } else {
         complain("%s", why);
     }
     manager_end();
     free(why);
     config_free(config);
-    return e == ERR_NONE || got ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    return got ? EXIT_DONE : status;
 }
 
 const struct command command_serve = {

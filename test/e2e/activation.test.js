@@ -82,7 +82,7 @@ describe('socket activation', () => {
     it('does not start with a socket that it cannot use', async () => {
         const daemon = held('sip');
         daemon.spawn();
-        assert.deepEqual(await daemon.exited(), { code: 2, signal: null });
+        assert.deepEqual(await daemon.exited(), { code: 1, signal: null });
         assert.match(daemon.stderr, /^portero: socket 3: FileDescriptorName=sip: must be https, http or metrics$/m);
     });
 });

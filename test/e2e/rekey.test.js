@@ -35,7 +35,7 @@ describe('the master key', () => {
         daemon.stderr = '';
         daemon.spawn();
         const { code } = await daemon.exited();
-        assert.equal(code, 2, daemon.stderr);
+        assert.equal(code, 1, daemon.stderr);
         assert.equal(daemon.stdout, '');
         return /^portero: [^\n]+$/m.exec(daemon.stderr)[0];
     }

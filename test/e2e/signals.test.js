@@ -288,7 +288,7 @@ describe('production', () => {
         try {
             if (engine === 'postgresql') {
                 daemon.spawn();
-                assert.deepEqual(await daemon.exited(), { code: 2, signal: null });
+                assert.deepEqual(await daemon.exited(), { code: 1, signal: null });
                 assert.match(daemon.stderr, /^portero: .*migrate/m);
                 assert.equal(portero(['migrate', '--config', daemon.configPath, '--data', daemon.data], { env }).status, 0);
             }
