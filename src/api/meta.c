@@ -1,7 +1,8 @@
-#include "api/routes.h"
+#include "api/meta.h"
 
 #include "api/constant.h"
 #include "api/error_page.h"
+#include "api/routes.h"
 #include "api/service.h"
 
 #define OPENAPI_PATH "/openapi.json"
@@ -28,15 +29,26 @@ static struct str public_address(struct request *q, const char *path)
     return arena_printf(q->tx.arena, "%s%s", service_public_url(q->service), path);
 }
 
-static enum err get_health(struct request *q, struct reply *p)
+static struct health *make_health(const char *public_url, int64_t started_us, struct arena *a)
 {
-    struct health *h = arena_new(q->tx.arena, struct health);
+    struct health *h = arena_new(a, struct health);
     h->status = v_str(STR("ok"));
     h->version = v_str(str_z(PORTERO_VERSION));
-    h->uptime = v_int((clock_monotonic_us() - service_started_us(q->service)) / US_PER_S);
-    h->openapi_url = v_str(public_address(q, OPENAPI_PATH));
-    h->docs_url = v_str(public_address(q, GUIDE_PATH));
-    return reply_ok(p, 200, &health_shape, h);
+    h->uptime = v_int((clock_monotonic_us() - started_us) / US_PER_S);
+    h->openapi_url = v_str(arena_printf(a, "%s" OPENAPI_PATH, public_url));
+    h->docs_url = v_str(arena_printf(a, "%s" GUIDE_PATH, public_url));
+    return h;
+}
+
+void meta_write_health(const char *public_url, int64_t started_us, struct arena *a, struct buf *out)
+{
+    schema_write(&health_shape, make_health(public_url, started_us, a), out);
+}
+
+static enum err get_health(struct request *q, struct reply *p)
+{
+    return reply_ok(p, 200, &health_shape,
+                    make_health(service_public_url(q->service), service_started_us(q->service), q->tx.arena));
 }
 
 static enum err get_contract(struct request *q, struct reply *p)

@@ -150,13 +150,17 @@ static void put_page_policy(unsigned flags, struct buf *head)
         buf_lit(head, "Referrer-Policy: same-origin\r\n");
 }
 
+static void put_always(struct str request_id, struct buf *head)
+{
+    put_reply_header(head, "X-Request-ID", request_id);
+    buf_lit(head, "X-Content-Type-Options: nosniff\r\nStrict-Transport-Security: max-age=31536000\r\n");
+}
+
 /* Writes the headers of every response and those of its route. */
 static void put_common(struct request *q, struct buf *head)
 {
     unsigned flags = q->route ? q->route->flags : 0;
-    buf_lit(head, "X-Request-ID: ");
-    buf_put(head, q->request_id, sizeof q->request_id - 1);
-    buf_lit(head, "\r\nX-Content-Type-Options: nosniff\r\nStrict-Transport-Security: max-age=31536000\r\n");
+    put_always(str_n(q->request_id, sizeof q->request_id - 1), head);
     if (q->reply.immutable && !q->result)
         buf_lit(head, "Cache-Control: public, max-age=31536000, immutable\r\n");
     else if ((flags & ROUTE_CACHEABLE) && !q->result)
@@ -308,14 +312,42 @@ static void send_body(struct request *q, struct reply_buffers *b, int status, st
         http_respond(q->http, framed ? framed : status, buf_view(&b->head), framed ? buf_view(&b->frame) : body);
 }
 
+static struct error_body error_body_of(const struct err_info *info, struct str message, const char *next)
+{
+    return (struct error_body){.type = v_str(str_z(error_type(info->status))),
+                               .message = v_str(message),
+                               .code = v_str(str_z(info->code)),
+                               .retryable = v_bool(info->status == 429 || info->status >= 500),
+                               .next_action = v_str(str_z(next))};
+}
+
+#define UNAVAILABLE_LINE "Retry-After: 1\r\n"
+#define JSON_LINE        "Content-Type: application/json\r\n"
+
+void reply_early_head(char ret_request_id[static REPLY_REQUEST_ID], struct buf *head)
+{
+    const struct id id = id_new(clock_real_us());
+    snprintf(ret_request_id, REPLY_REQUEST_ID, "req_%.*s", ID_LEN, id.text);
+    put_always(str_z(ret_request_id), head);
+    buf_lit(head, "Cache-Control: no-store\r\n" JSON_LINE);
+}
+
+void reply_early_error(struct buf *head, struct buf *body)
+{
+    const struct err_info *info = err_info(ERR_SERVICE_UNAVAILABLE);
+    char request_id[REPLY_REQUEST_ID];
+    reply_early_head(request_id, head);
+    buf_lit(head, UNAVAILABLE_LINE);
+    struct error_body error = error_body_of(info, str_z(info->message), info->next_action);
+    struct error_envelope envelope = {.error = v_object(&error), .requestId = v_str(str_z(request_id))};
+    schema_write(&error_shape, &envelope, body);
+}
+
 static void send_error(struct request *q, struct reply_buffers *b, enum err e)
 {
     const struct err_info *info = err_info(e);
-    struct error_body body = {.type = v_str(str_z(error_type(info->status))),
-                              .message = v_str(q->tx.why.p && info->status < 500 ? q->tx.why : str_z(info->message)),
-                              .code = v_str(str_z(info->code)),
-                              .retryable = v_bool(info->status == 429 || info->status >= 500),
-                              .next_action = v_str(str_z(next_action(q, e)))};
+    struct error_body body =
+        error_body_of(info, q->tx.why.p && info->status < 500 ? q->tx.why : str_z(info->message), next_action(q, e));
     struct error_envelope envelope = {.error = v_object(&body),
                                       .requestId = v_str(str_n(q->request_id, sizeof q->request_id - 1))};
     put_common(q, &b->head);
@@ -323,7 +355,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
     if (info->status == 426)
         buf_lit(&b->head, "Upgrade: TLS/1.2\r\n");
     if (info->status == 503)
-        buf_lit(&b->head, "Retry-After: 1\r\n");
+        buf_lit(&b->head, UNAVAILABLE_LINE);
     if (q->allow.p)
         put_reply_header(&b->head, "Allow", q->allow);
     if (!q->message && error_page_wanted(q)) {
@@ -332,7 +364,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
             put_page_policy(0, &b->head);
         error_page_put(q, info, &b->body);
     } else {
-        buf_lit(&b->head, "Content-Type: application/json\r\n");
+        buf_lit(&b->head, JSON_LINE);
         schema_write(&error_shape, &envelope, &b->body);
     }
     char trace[TRACE_MAX];

@@ -10,10 +10,13 @@
 #include "admin/routes.h"
 #include "api/routes.h"
 #include "api/service.h"
+#include "base/clock.h"
 #include "base/crypto.h"
 #include "base/loaded.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/wait.h"
+#include "cli/absence.h"
 #include "cli/control.h"
 #include "cli/datadir.h"
 #include "cli/lifecycle.h"
@@ -44,10 +47,13 @@
 #include "voice/synth.h"
 #include "voice/wav.h"
 
-#define HTTP_WAIT_MS 10000 /* for requests in progress, when stopping */
-#define CALL_WAIT_MS 30000 /* for calls in progress */
-#define SETS_MAX     64
-#define KINDS_MAX    16
+#define HTTP_WAIT_MS     10000 /* for requests in progress, when stopping */
+#define CALL_WAIT_MS     30000 /* for calls in progress */
+#define CONTROL_MAX      4096
+#define SETS_MAX         64
+#define ABSENT_US        (US_PER_S / 2) /* between attempts to open the store, */
+#define ABSENT_JITTER_US (US_PER_S / 2) /* and more, since other nodes wait as well */
+#define KINDS_MAX        16
 
 struct daemon {
     const struct config *config;
@@ -58,6 +64,7 @@ struct daemon {
     struct store *store;
     struct providers providers;
     struct readiness *readiness;
+    struct absence *absence;        /* NULL: the store is there */
     struct collector *collector;    /* NULL, as the next, */
     struct metrics_server *metrics; /* without listen.metrics */
     struct heartbeat *heartbeat;
@@ -141,6 +148,19 @@ static void on_commit(void *context, unsigned topics, const struct store_fed *fe
 
 /* ---- parts, in the order of their dependencies ---- */
 
+static const char *stage_name(void)
+{
+    const enum lifecycle stage = lifecycle_get();
+    return stage == LIFECYCLE_READY ? NULL : lifecycle_name(stage);
+}
+
+static enum err start_readiness(struct daemon *d, char **ret_why)
+{
+    (void)ret_why;
+    const struct readiness_options options = {.config = d->config, .stage = stage_name};
+    return readiness_new(&options, &d->readiness);
+}
+
 /* Sets the configured master keys and checks that they are the store's. */
 static enum err set_master_key(struct daemon *d, char **ret_why)
 {
@@ -160,6 +180,45 @@ static enum store_schema wanted_schema(const struct config *c)
     return c->production ? STORE_AS_IS : STORE_MIGRATE_ALONE;
 }
 
+static void control_path(const struct daemon *d, char *ret, size_t size)
+{
+    snprintf(ret, size, "%s/%s", d->config->top_data_dir, CONTROL_SOCKET);
+}
+
+static enum err start_metrics(struct daemon *d, char **ret_why)
+{
+    return *d->config->listen_metrics && !d->metrics
+               ? metrics_server_start(d->config, d->readiness, &d->metrics, ret_why)
+               : ERR_NONE;
+}
+
+/* The listeners answer while the store is not there. */
+static enum err begin_absence(struct daemon *d, char **ret_why)
+{
+    char control[CONTROL_MAX];
+    control_path(d, control, sizeof control);
+    enum err e = start_metrics(d, ret_why);
+    return e || d->absence ? e : absence_begin(d->config, control, d->readiness, &d->absence, ret_why);
+}
+
+/* Waits for a store that is not there. It has no end but a signal, which ends the process. */
+static enum err await_store(struct daemon *d, char **ret_why)
+{
+    const struct config *c = d->config;
+    enum err e;
+    while ((e = store_open(c, wanted_schema(c), &d->store, ret_why)) == ERR_SERVICE_UNAVAILABLE) {
+        absence_note(*ret_why);
+        free(*ret_why);
+        *ret_why = NULL;
+        e = begin_absence(d, ret_why);
+        if (e)
+            break;
+        sleep_for_us(ABSENT_US + crypto_uniform(ABSENT_JITTER_US));
+    }
+    absence_note(NULL);
+    return e;
+}
+
 static enum err open_store(struct daemon *d, char **ret_why)
 {
     const struct config *c = d->config;
@@ -167,9 +226,10 @@ static enum err open_store(struct daemon *d, char **ret_why)
     if (!e)
         e = datadir_prepare(c, ret_why);
     if (!e)
-        e = store_open(c, wanted_schema(c), &d->store, ret_why);
+        e = await_store(d, ret_why);
     if (e)
         return e;
+    readiness_set_store(d->readiness, d->store);
     store_listen(d->store, on_commit, d);
     if (store_start(d->store))
         return err_why(ret_why, ERR_USAGE, "the threads of the store cannot be started");
@@ -179,19 +239,6 @@ static enum err open_store(struct daemon *d, char **ret_why)
     if (!c->production && sandbox_clock_restore(d->store))
         return err_why(ret_why, ERR_USAGE, "the sandbox's clock cannot be read from the store");
     return ERR_NONE;
-}
-
-static const char *stage_name(void)
-{
-    const enum lifecycle stage = lifecycle_get();
-    return stage == LIFECYCLE_READY ? NULL : lifecycle_name(stage);
-}
-
-static enum err start_readiness(struct daemon *d, char **ret_why)
-{
-    (void)ret_why;
-    const struct readiness_options options = {.config = d->config, .store = d->store, .stage = stage_name};
-    return readiness_new(&options, &d->readiness);
 }
 
 static enum err make_jobs(struct daemon *d, char **ret_why)
@@ -301,8 +348,10 @@ static enum err make_service(struct daemon *d, char **ret_why)
 
 static enum err make_http(struct daemon *d, char **ret_why)
 {
-    char control[4096];
-    snprintf(control, sizeof control, "%s/%s", d->config->top_data_dir, CONTROL_SOCKET);
+    char control[CONTROL_MAX];
+    control_path(d, control, sizeof control);
+    absence_end(d->absence);
+    d->absence = NULL;
     return http_server_new(d->config, control, service_handler(d->service), &d->http, ret_why);
 }
 
@@ -312,9 +361,8 @@ static enum err publish(struct daemon *d, char **ret_why)
     (void)ret_why;
     if (*d->config->top_public_url)
         return service_publish(d->service, d->config->top_public_url);
-    const char *https = http_server_https(d->http);
-    char url[64];
-    snprintf(url, sizeof url, "https://localhost%s", https ? strrchr(https, ':') : "");
+    char url[HTTP_LOCAL_URL_TEXT];
+    http_server_local_url(d->http, url);
     return service_publish(d->service, url);
 }
 
@@ -401,11 +449,6 @@ static enum err start_collector(struct daemon *d, char **ret_why)
     return *d->config->listen_metrics ? collector_start(&options, &d->collector) : ERR_NONE;
 }
 
-static enum err start_metrics(struct daemon *d, char **ret_why)
-{
-    return *d->config->listen_metrics ? metrics_server_start(d->config, d->readiness, &d->metrics, ret_why) : ERR_NONE;
-}
-
 static enum err start_http(struct daemon *d, char **ret_why)
 {
     return http_server_start(d->http, ret_why);
@@ -414,14 +457,22 @@ static enum err start_http(struct daemon *d, char **ret_why)
 static const struct {
     const char *part; /* for the message, if the step gives no reason */
     enum err (*run)(struct daemon *d, char **ret_why);
-} steps[] = {{"store", open_store},        {"readiness", start_readiness},
-             {"jobs", make_jobs},          {"webhook deliveries", make_deliveries},
-             {"notices", make_notices},    {"interface", make_service},
-             {"HTTP server", make_http},   {"OpenAPI document", publish},
-             {"documents", publish_docs},  {"heartbeats", join_nodes},
-             {"jobs", start_jobs},         {"webhook deliveries", start_deliveries},
-             {"notices", start_notices},   {"SIP agent", start_sip},
-             {"metrics", start_collector}, {"metrics", start_metrics},
+} steps[] = {{"readiness", start_readiness},
+             {"store", open_store},
+             {"jobs", make_jobs},
+             {"webhook deliveries", make_deliveries},
+             {"notices", make_notices},
+             {"interface", make_service},
+             {"HTTP server", make_http},
+             {"OpenAPI document", publish},
+             {"documents", publish_docs},
+             {"heartbeats", join_nodes},
+             {"jobs", start_jobs},
+             {"webhook deliveries", start_deliveries},
+             {"notices", start_notices},
+             {"SIP agent", start_sip},
+             {"metrics", start_collector},
+             {"metrics", start_metrics},
              {"HTTP server", start_http}};
 
 static _Atomic(const char *) starts;
@@ -484,6 +535,8 @@ void daemon_stop(struct daemon *d)
         notices_stop(d->notices);
     if (d->service)
         service_stop(d->service);
+    absence_end(d->absence);
+    d->absence = NULL;
     metrics_server_stop(d->metrics);
     collector_stop(d->collector);
     readiness_stop(d->readiness);

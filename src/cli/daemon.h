@@ -4,8 +4,8 @@
 
 struct daemon;
 
-/* Starts all parts. When it returns, every listener accepts. `c` must outlive the daemon. Fails with *ret_why (caller
- * frees) set to the reason; with ERR_USAGE if the operator can fix it. */
+/* Starts all parts. When it returns, every listener accepts. Waits without end for a PostgreSQL server that is away
+ * (cli/absence.h). `c` must outlive the daemon. Fails with *ret_why (caller frees) set to the reason. */
 enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_why) CHECKED;
 /* Reloads the certificates. If they do not load, logs the reason and keeps the old ones. */
 void daemon_reload(struct daemon *d);

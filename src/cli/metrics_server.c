@@ -49,10 +49,7 @@ static void on_ready_posted(struct mail *mail)
     struct http_request *r = container_of(mail, struct http_request, mail);
     const struct ready_request *q = r->user;
     struct buf body = BUF(1000);
-    buf_printf(&body, "{\"ready\":%s,\"reasons\":[", q->state.reason_count ? "false" : "true");
-    for (size_t i = 0; i < q->state.reason_count; i++)
-        buf_printf(&body, "%s\"%s\"", i ? "," : "", q->state.reasons[i]);
-    buf_lit(&body, "]}\n");
+    readiness_write(&q->state, &body);
     http_respond(r, q->state.reason_count ? 503 : 200, STR(JSON_HEAD), buf_view(&body));
     buf_done(&body);
 }

@@ -9,6 +9,7 @@
 
 #include "base/loaded.h"
 #include "base/log.h"
+#include "cli/absence.h"
 #include "cli/activation.h"
 #include "cli/checks.h"
 #include "cli/command.h"
@@ -100,7 +101,10 @@ static void wait_for_signal(struct daemon *d)
 static void write_reason(char *ret, size_t size)
 {
     const char *store = store_waits_for(), *part = daemon_starts();
-    if (store)
+    char absent[ABSENCE_TEXT];
+    if (absence_reason(absent, sizeof absent))
+        snprintf(ret, size, "store reason=\"%s\"", absent);
+    else if (store)
         snprintf(ret, size, "store reason=\"%s\"", store);
     else
         snprintf(ret, size, "part=\"%s\"", part ? part : "");

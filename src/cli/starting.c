@@ -11,15 +11,18 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cli/absence.h"
 
-#define MUTE_US  (5 * US_PER_S) /* a start that takes longer says what it waits for */
-#define AGAIN_US US_PER_S       /* and says it again when it waits for another */
-#define GRACE_US (3 * US_PER_S) /* for a start that a signal ends */
+#define MUTE_US   (5 * US_PER_S)  /* a start that takes longer says what it waits for */
+#define AGAIN_US  US_PER_S        /* and says it again when it waits for another */
+#define REMIND_US (60 * US_PER_S) /* and for the same */
+#define GRACE_US  (3 * US_PER_S)  /* for a start that a signal ends */
 
 static struct {
     pthread_t thread;
     void (*reason)(char *ret, size_t size);
-    char said[200];
+    char said[500];
+    int64_t said_us;
     int signals, ended; /* descriptors */
     int got;            /* the first signal */
 } watch;
@@ -36,6 +39,7 @@ static void end_at_once(void)
 static void note_signal(void)
 {
     struct signalfd_siginfo info;
+    char unused[1];
     if (read(watch.signals, &info, sizeof info) != (ssize_t)sizeof info)
         return;
     if (watch.got) {
@@ -47,14 +51,19 @@ static void note_signal(void)
     }
     watch.got = (int)info.ssi_signo;
     log_info("stopping signal=%s during=start", sigabbrev_np(watch.got));
+    if (absence_reason(unused, sizeof unused))
+        end_at_once();
 }
 
 static void say_reason(void)
 {
     char reason[sizeof watch.said];
     watch.reason(reason, sizeof reason);
-    if (strcmp(reason, watch.said) != 0)
-        log_warn("waiting for %s", reason);
+    const int64_t now_us = clock_monotonic_us();
+    if (strcmp(reason, watch.said) == 0 && now_us < watch.said_us + REMIND_US)
+        return;
+    log_warn("waiting for %s", reason);
+    watch.said_us = now_us;
     memcpy(watch.said, reason, sizeof reason);
 }
 

@@ -212,6 +212,11 @@ const char *http_server_http(const struct http_server *s)
     return s->http[0] ? s->http : NULL;
 }
 
+void http_server_local_url(const struct http_server *s, char ret[static HTTP_LOCAL_URL_TEXT])
+{
+    snprintf(ret, HTTP_LOCAL_URL_TEXT, "https://localhost%s", s->https[0] ? strrchr(s->https, ':') : "");
+}
+
 enum err http_server_reload(struct http_server *s, char **ret_why)
 {
     return s->shared.tls ? http_tls_reload(s->shared.tls, ret_why) : ERR_NONE;

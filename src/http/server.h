@@ -23,6 +23,9 @@ enum err http_server_start(struct http_server *s, char **ret_why) CHECKED;
 const char *
 http_server_https(const struct http_server *s); /* "127.0.0.1:8443", "localhost:8443" for both; NULL: none */
 const char *http_server_http(const struct http_server *s);
+/* "https://localhost:8443", with the port of HTTPS; without that listener "https://localhost". */
+#define HTTP_LOCAL_URL_TEXT 32
+void http_server_local_url(const struct http_server *s, char ret[static HTTP_LOCAL_URL_TEXT]);
 /* Reads certificate and key again; keeps the old ones if they do not load (ERR_USAGE, ret_why as above). */
 enum err http_server_reload(struct http_server *s, char **ret_why) CHECKED;
 /* The monotonic time when the loop turned that has not turned for longest; up to a quarter of a second old. Any thread.

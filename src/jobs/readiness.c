@@ -98,7 +98,9 @@ static struct readiness_state state_of(const struct readiness *r)
     const char *stage = r->options.stage();
     if (stage)
         add_reason(&state, stage);
-    if (r->reading)
+    if (!r->options.store)
+        add_reason(&state, "the store is not there yet");
+    else if (r->reading)
         add_reason(&state, "the store did not respond within 1.5 s");
     else if (r->result)
         add_reason(&state, "the store failed");
@@ -106,7 +108,7 @@ static struct readiness_state state_of(const struct readiness *r)
         add_reason(&state, "the schema does not fit this program");
     else if (!r->found.key_fits)
         add_reason(&state, "the master key is not the store's");
-    state.silent = r->reading || r->result;
+    state.silent = !r->options.store || r->reading || r->result;
     if (!state.silent)
         state.schema = r->found.schema;
     return state;
@@ -115,7 +117,7 @@ static struct readiness_state state_of(const struct readiness *r)
 /* The caller holds the lock. */
 static void answer_all(struct readiness *r)
 {
-    if (!is_fresh(r))
+    if (r->options.store && !is_fresh(r))
         read_store(r);
     const struct readiness_state state = state_of(r);
     metric_set(metrics.ready, state.reason_count == 0);
@@ -138,6 +140,13 @@ static void *readiness_thread(void *arg)
     }
     pthread_mutex_unlock(&r->lock);
     return NULL;
+}
+
+void readiness_set_store(struct readiness *r, struct store *store)
+{
+    pthread_mutex_lock(&r->lock);
+    r->options.store = store;
+    pthread_mutex_unlock(&r->lock);
 }
 
 void readiness_ask(struct readiness *r, struct readiness_question *q)
@@ -171,6 +180,14 @@ struct readiness_state readiness_wait(struct readiness *r)
         ; /* interrupted */
     sem_destroy(&w.answered);
     return w.state;
+}
+
+void readiness_write(const struct readiness_state *state, struct buf *out)
+{
+    buf_printf(out, "{\"ready\":%s,\"reasons\":[", state->reason_count ? "false" : "true");
+    for (size_t i = 0; i < state->reason_count; i++)
+        buf_printf(out, "%s\"%s\"", i ? "," : "", state->reasons[i]);
+    buf_lit(out, "]}\n");
 }
 
 /* ---- life ---- */

@@ -2,6 +2,7 @@
  * 1.5 seconds, and its schema and its master key fit. Each question reads the store, at most ten times a second, on a
  * thread that waits for nothing else. */
 #pragma once
+#include "base/buf.h"
 #include "base/config.h"
 #include "store/store.h"
 
@@ -9,12 +10,14 @@ struct readiness;
 
 struct readiness_options {
     const struct config *config;
-    struct store *store;
+    struct store *store;        /* NULL: not there yet, which is a reason; see readiness_set_store */
     const char *(*stage)(void); /* a stage other than serving, "stopping"; NULL: serving. Any thread */
 };
 
 /* Starts the thread. */
 enum err readiness_new(const struct readiness_options *options, struct readiness **ret) CHECKED;
+/* The store is there. Once. */
+void readiness_set_store(struct readiness *r, struct store *store);
 /* Answers all that have asked, then ends the thread. Call it when nobody asks any more, before the store is closed. */
 void readiness_stop(struct readiness *r);
 /* Must follow the store's close: its threads may still have a read of the thread's. */
@@ -37,3 +40,5 @@ struct readiness_question {
 void readiness_ask(struct readiness *r, struct readiness_question *q);
 /* The same, waiting. */
 struct readiness_state readiness_wait(struct readiness *r);
+/* Appends {"ready":false,"reasons":["starting"]} and a line feed. */
+void readiness_write(const struct readiness_state *state, struct buf *out);

@@ -172,6 +172,12 @@ static enum err advance(void *arg, struct db *db)
     return e;
 }
 
+/* A database that went away may come back; all else needs the operator. */
+static enum err migration_error(enum err e)
+{
+    return e == ERR_SERVICE_UNAVAILABLE ? e : ERR_USAGE;
+}
+
 static enum err advance_to(struct step *step, int want, char **ret_why)
 {
     int64_t busy_until_us = 0;
@@ -179,7 +185,7 @@ static enum err advance_to(struct step *step, int want, char **ret_why)
         step->from = step->have;
         enum err e = step->store->engine->migrate(step->store, advance, step);
         if (e)
-            return err_why(ret_why, ERR_USAGE, "migration %d failed (see the log)", step->from + 1);
+            return err_why(ret_why, migration_error(e), "migration %d failed (see the log)", step->from + 1);
         const int64_t now_us = clock_monotonic_us();
         if (!step->busy || !busy_until_us)
             busy_until_us = now_us + BUSY_MAX_US;
@@ -224,7 +230,8 @@ static enum err wait_for_users(struct step *step, char **ret_why)
     for (;;) {
         enum err e = step->store->engine->transact(step->store, STORE_READ, count_users, step);
         if (e || step->users == 0)
-            return e ? err_why(ret_why, ERR_USAGE, "the table of nodes cannot be read (see the log)") : ERR_NONE;
+            return e ? err_why(ret_why, migration_error(e), "the table of nodes cannot be read (see the log)")
+                     : ERR_NONE;
         if (clock_monotonic_us() > until_us)
             return err_why(ret_why, ERR_USAGE,
                            "the database's schema is version %d, this program needs %d, and %d running services of an "
@@ -248,7 +255,7 @@ static enum err refuse_newer(const struct step *step, enum err e, char **ret_why
 {
     const int want = migrate_newest();
     if (e)
-        return err_why(ret_why, ERR_USAGE, "the database's schema version cannot be read (see the log)");
+        return err_why(ret_why, migration_error(e), "the database's schema version cannot be read (see the log)");
     if (step->have > want && step->oldest > want)
         return err_why(ret_why, ERR_USAGE,
                        "the database's schema is version %d, for programs from %d on; this program knows only %d: "

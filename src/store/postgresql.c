@@ -150,7 +150,8 @@ static enum err connect_first(struct postgresql_store *s, char **ret_why)
     const bool connected = postgresql_connect(db);
     store_note_answer(NULL);
     if (!connected)
-        return err_why(ret_why, ERR_USAGE, "PostgreSQL: %s", db->why);
+        return err_why(ret_why, postgresql_is_refused(db) ? ERR_USAGE : ERR_SERVICE_UNAVAILABLE, "PostgreSQL: %s",
+                       db->why);
     const char *encoding = PQparameterStatus(db->conn, "server_encoding");
     if (!encoding || strcmp(encoding, "UTF8") != 0)
         return err_why(ret_why, ERR_USAGE, "PostgreSQL: the database's encoding is %s, it must be UTF8",

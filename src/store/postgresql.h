@@ -156,6 +156,9 @@ void postgresql_servers_free(struct postgresql_servers *s);
 /* ---- postgresql_connection.c ---- */
 /* Connects once. On failure db->why is the reason. */
 bool postgresql_connect(struct postgresql_db *db) CHECKED;
+/* After a failure: whether the server has refused this role, password or database, for which waiting does not help.
+ * Asks it once more, because libpq has the SQLSTATE only in its text, and there only if it was told before. */
+bool postgresql_is_refused(struct postgresql_db *db) CHECKED;
 void postgresql_disconnect(struct postgresql_db *db);
 /* Makes sure that the connection of a worker works: tries until it does. Returns false when the store closes. */
 bool postgresql_keep_connected(struct postgresql_worker *w) CHECKED;

@@ -98,6 +98,21 @@ bool postgresql_connect(struct postgresql_db *db)
     return !db->broken;
 }
 
+bool postgresql_is_refused(struct postgresql_db *db)
+{
+    static const char *const states[] = {":  28000\n", ":  28P01\n", ":  3D000\n", ":  42501\n"};
+    if (!db->conn || atomic_load(&db->store->silent))
+        return false;
+    if (PQconnectionNeedsPassword(db->conn))
+        return true;
+    PQsetErrorVerbosity(db->conn, PQERRORS_SQLSTATE);
+    PQreset(db->conn);
+    bool refused = false;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        refused = refused || strstr(PQerrorMessage(db->conn), states[i]);
+    return refused;
+}
+
 bool postgresql_stopping(struct postgresql_store *s)
 {
     pthread_mutex_lock(&s->mutex);

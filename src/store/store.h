@@ -28,8 +28,9 @@ enum store_schema {
 };
 
 /* Opens the store and takes the lock of the data directory (SQLite), which must exist; fails with ERR_USAGE if another
- * process has it, or because of the schema. A newer schema is used as it is if it admits this program. ret_why as in
- * config_load. */
+ * process has it, or because of the schema. A newer schema is used as it is if it admits this program. Fails with
+ * ERR_SERVICE_UNAVAILABLE if the database does not answer, is read-only or has no connection left: it may be there a
+ * moment later. ret_why as in config_load. */
 enum err store_open(const struct config *c, enum store_schema schema, struct store **ret, char **ret_why) CHECKED;
 /* Opens the store for store_look_run alone, next to a running service or without one: takes no lock and changes
  * nothing. It must not be started. Fails as store_open does with STORE_AS_IS. */

@@ -7,10 +7,12 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client, ok } from './lib/client.js';
 import { Cluster } from './lib/cluster.js';
-import { Daemon, binary, cleanEnvironment, configText, root, temporaryDirectory } from './lib/daemon.js';
+import { Daemon, binary, cleanEnvironment, configText, portero, root, temporaryDirectory } from './lib/daemon.js';
+import { freePort } from './lib/port.js';
 import { createDatabase, sql } from './lib/store.js';
 import { eventually, signIn } from './lib/world.js';
 
@@ -172,4 +174,97 @@ describe('a start on a server that does not answer', () => {
         assert.ok(await service.outcome(() => /^ready /.exec(service.stdout), 60_000), service.stderr);
         await service.stop();
     });
+});
+
+describe('a start while the server is away', () => {
+    let directory;
+    let server;
+    let socket;
+    const secrets = { master_key: randomBytes(32).toString('hex') };
+    before(() => {
+        directory = temporaryDirectory();
+        server = new Cluster({ max_connections: 12 });
+        socket = join(server.directory, '.s.PGSQL.5432');
+    });
+    after(() => {
+        server.stop();
+        rmSync(directory, { recursive: true, force: true });
+    });
+
+    /** In place of the server, one that answers each connection with this error. */
+    async function impostor(state, message) {
+        server.kill();
+        const text = `SFATAL\0VFATAL\0C${state}\0M${message}\0\0`;
+        const answer = Buffer.alloc(5);
+        answer.write('E');
+        answer.writeInt32BE(4 + text.length, 1);
+        const other = createServer((peer) => peer.on('error', () => {}).once('data', () => peer.end(Buffer.concat([answer, Buffer.from(text)]))));
+        rmSync(socket, { force: true });
+        other.listen(socket);
+        await once(other, 'listening');
+        return async () => {
+            other.close();
+            await once(other, 'close');
+            server.start();
+        };
+    }
+
+    /** How it is away, resolving to its way back; and what the log says. */
+    const AWAY = {
+        'is stopped': [() => { server.kill(); return () => server.start(); }, /connection to server .* failed/],
+        'hangs': [() => { server.freeze(); return () => server.thaw(); }, /PostgreSQL does not answer|timeout expired/],
+        'is starting': [() => impostor('57P03', 'the database system is starting up'), /starting up/],
+        'has no connection left': [() => impostor('53300', 'sorry, too many clients already'), /too many clients/],
+        'is read-only': [() => {
+            sql(server, 'ALTER SYSTEM SET default_transaction_read_only = on; SELECT pg_reload_conf();');
+            return () => sql(server, 'ALTER SYSTEM RESET default_transaction_read_only; SELECT pg_reload_conf();');
+        }, /session is read-only/],
+    };
+
+    for (const [name, [leave, words]] of Object.entries(AWAY)) {
+        it(`(it ${name}) waits, says so everywhere, ends on SIGTERM, and goes on when the server is back`, async () => {
+            const own = join(directory, name.replaceAll(' ', '-'));
+            mkdirSync(own);
+            const [https, http, metrics] = [await freePort(), await freePort(), await freePort()];
+            const service = new Daemon({
+                directory: own, args: ['--https', `127.0.0.1:${https}`, '--http', `127.0.0.1:${http}`, '--sip', '127.0.0.1:0'],
+                config: { secrets, listen: { metrics: `127.0.0.1:${metrics}` }, store: { engine: 'postgresql', dsn: server.dsn, workers: 4 } },
+            });
+            const client = new Client({ https: `https://127.0.0.1:${https}`, http: `http://127.0.0.1:${http}` });
+            const waits = async () => {
+                service.stderr = '';
+                service.spawn();
+                assert.ok(await service.logged(/ warn waiting for store reason="/), service.stderr);
+                await eventually(() => client.get('/v1/health').then(({ status }) => status === 200, (error) => assert.equal(error.code, 'ECONNREFUSED')), 'the listeners');
+            };
+            const back = await leave();
+            try {
+                await waits();
+                const refused = await client.as('svc_agent_x').get('/v1/account', { check: false });
+                assert.equal(refused.status, 503, refused.text);
+                assert.equal(refused.body.error.code, 'SERVICE_UNAVAILABLE');
+                assert.equal(refused.headers['retry-after'], '1');
+                assert.equal(refused.headers['x-request-id'], refused.body.requestId);
+                const ready = await fetch(`http://127.0.0.1:${metrics}/ready`);
+                assert.equal(ready.status, 503);
+                assert.deepEqual(await ready.json(), { ready: false, reasons: ['starting', 'the store is not there yet'] });
+                const health = portero(['health', '--data', service.data]);
+                assert.equal(health.status, 1);
+                assert.equal(health.stdout, 'not ready: starting, the store is not there yet\n');
+                const told = await service.outcome(() => new RegExp(`waiting for store reason="[^"]*(${words.source})`).test(service.stderr), 60_000);
+                assert.ok(told, service.stderr);
+                assert.deepEqual(await service.terminate(), { code: 0, signal: null });
+                assert.match(service.stderr, /stopping signal=TERM during=start[^]*stopped during=start/);
+                assert.equal(service.stdout, '');
+                await waits();
+            } finally {
+                await back();
+            }
+            assert.ok(await service.outcome(() => /^ready /.test(service.stdout), 60_000), service.stderr);
+            ok(await (await signIn(client)).client.get('/v1/account'));
+            assert.equal((await fetch(`http://127.0.0.1:${metrics}/ready`)).status, 200);
+            client.close();
+            await service.stop();
+        });
+    }
 });

@@ -131,6 +131,11 @@ export class Daemon {
     /** Starts the process (again); resolves once it printed its ready line. */
     async start() {
         this.spawn();
+        return this.ready();
+    }
+
+    /** Resolves once the process has printed its ready line. */
+    async ready() {
         const ready = await this.outcome(() => /^ready (\S+) (\S+) (\S+)(?: metrics:(\S+))?\n/.exec(this.stdout), START_MS);
         if (!ready) throw new Error(`the daemon did not start (exit ${this.process.exitCode}):\n${this.stdout}${this.stderr}`);
         [, this.https, this.http, this.sip, this.metrics] = ready;

@@ -245,6 +245,40 @@ describe('the units under systemd', () => {
         await opens();
     });
 
+    it('start the service before its database, and again after a power cut, and wait', async (t) => {
+        const database = (verb) => inside(['runuser', '-u', 'postgres', '--', 'sh', '-c',
+            `"$(echo /usr/lib/postgresql/*/bin)/pg_ctl" -D /srv/pg/data -w ${verb} -o '-k /srv/pg -c listen_addresses=' -l /srv/pg/log >/srv/pg/out`]);
+        const waits = async (process) => {
+            await eventually(() => ![0, process].includes(pid()) && /^starting: store reason="PostgreSQL: /.test(show('portero', 'StatusText')), 'the wait', LIMIT_MS);
+            assert.equal(state('portero'), 'activating');
+            assert.equal(await health(8443), 200);
+            assert.match(attempt(['portero', 'health']).stdout, /^not ready: starting, the store is not there yet$/m);
+        };
+        const serves = async (process) => {
+            database('start');
+            await eventually(() => state('portero') === 'active', 'the start', LIMIT_MS);
+            assert.equal(pid(), process);
+        };
+        inside(['install', '-d', '-o', 'postgres', '/srv/pg']);
+        inside(['runuser', '-u', 'postgres', '--', 'sh', '-c', '"$(echo /usr/lib/postgresql/*/bin)/initdb" -D /srv/pg/data -A trust -U portero >/srv/pg/out']);
+        put(CONF, `${CONFIG}store {\n    engine = postgresql\n    dsn = "host=/srv/pg user=portero dbname=postgres"\n}\n`, '640');
+        t.after(() => {
+            put(CONF, CONFIG, '640');
+            systemctl('restart', 'portero');
+            attempt(['rm', '-r', '/srv/pg']);
+        });
+        const first = pid();
+        systemctl('restart', '--no-block', 'portero');
+        await waits(first);
+        const second = pid();
+        await serves(second);
+        database('stop -m immediate');
+        systemctl('kill', '--kill-whom=main', '--signal=KILL', 'portero');
+        await waits(second);
+        await serves(pid());
+        database('stop -m fast');
+    });
+
     it('stop the service when its call has ended', async (t) => {
         const phone = await Baresip.start();
         t.after(() => phone.stop());

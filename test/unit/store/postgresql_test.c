@@ -331,7 +331,7 @@ static void the_error_names_a_missing_server(void **state)
     char *why = NULL;
     snprintf(dsn, sizeof dsn, "host=%s user=portero password=hush", f->dir);
     c.store_dsn = dsn;
-    assert_int_equal(store_open(&c, true, &store, &why), ERR_USAGE);
+    assert_int_equal(store_open(&c, true, &store, &why), ERR_SERVICE_UNAVAILABLE);
     assert_non_null(strstr(why, f->dir));
     assert_null(strstr(why, "hush"));
     free(why);
