@@ -127,7 +127,7 @@ describe('an upgrade', () => {
     const node = (name, config = {}) => {
         const made = join(directory, name);
         mkdirSync(made);
-        const newer = { http: { drain_s: undefined }, limits: { guest_per_ip: undefined, oauth_per_ip: undefined } }; // the earlier program does not have these keys
+        const newer = { http: { drain_s: undefined }, limits: { guest_per_ip: undefined, otp_per_email: undefined, oauth_per_ip: undefined } }; // the earlier program does not have these keys
         nodes.push(new Daemon({ directory: made, config: { ...newer, ...REACHABLE, secrets, ...config }, program: EARLIER }));
         return nodes.at(-1);
     };
