@@ -19,7 +19,8 @@ struct backup {
 
 /* Copies the store to a new file `path`: what was committed before the call is in it. The copy is made in `path` with
  * BACKUP_PARTIAL behind it, is checked, sealed (seal.h) and durable, and then gets its name. It is one file with mode
- * 0600, without a WAL. Fails with ERR_IO and *ret_why (caller frees): no file `path` then, or the one that existed before. */
+ * 0600, without a WAL. Fails with ERR_IO and *ret_why (caller frees): no file `path` then, or the one that existed
+ * before. */
 enum err backup_make(const struct config *c, const char *path, struct backup *ret, char **ret_why) CHECKED;
 
 /* Notes in data_dir/last_backup that the copy at `path` holds all that was committed at at_us (real time). */

@@ -10,8 +10,8 @@
 
 struct restore;
 
-/* Reads all of a copy: its checksum, schema and integrity. *ret_sealed: it has a checksum (seal.h). Changes nothing. Fails
- * with ERR_USAGE or ERR_IO and *ret_why (caller frees). */
+/* Reads all of a copy: its checksum, schema and integrity. *ret_sealed: it has a checksum (seal.h). Changes nothing.
+ * Fails with ERR_USAGE or ERR_IO and *ret_why (caller frees). */
 enum err restore_check(const char *file, bool *ret_sealed, char **ret_why) CHECKED;
 
 /* Locks the data directory, and stages the file there and checks it. `force`: there may be a store.

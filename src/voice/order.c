@@ -21,8 +21,8 @@ static int numbers_ahead(uint16_t from, uint16_t to)
 static void pass_next(struct order *o)
 {
     const size_t at = o->next++ % ORDER_PACKETS;
-    const typeof(*o->packets) p = o->packets[at];
-    o->packets[at] = (typeof(p)){0}; /* a key does not stay in memory */
+    const struct order_packet p = o->packets[at];
+    o->packets[at] = (struct order_packet){0}; /* a key does not stay in memory */
     if (p.event)
         report_event(o, p.came_ms,
                      &(struct rtp_header){.ver = RTP_VERSION,
@@ -38,7 +38,7 @@ static void pass_next(struct order *o)
 static void pass_until(struct order *o, int64_t since_ms)
 {
     for (uint16_t at = o->next; o->any && numbers_ahead(at, o->newest) >= 0;) {
-        const typeof(*o->packets) *p = &o->packets[at % ORDER_PACKETS];
+        const struct order_packet *p = &o->packets[at % ORDER_PACKETS];
         if (!p->came) {
             at++;
             continue;
@@ -103,10 +103,11 @@ static enum order_place place_packet(struct order *o, const struct rtp_header *h
 
 static void keep_packet(struct order *o, int64_t now_ms, const struct rtp_header *h, const uint8_t *event)
 {
-    typeof(*o->packets) *p = &o->packets[h->seq % ORDER_PACKETS];
+    struct order_packet *p = &o->packets[h->seq % ORDER_PACKETS];
     if (p->came)
         return;
-    *p = (typeof(*p)){.came = true, .event = event, .marker = h->m, .pt = h->pt, .timestamp = h->ts, .came_ms = now_ms};
+    *p = (struct order_packet){
+        .came = true, .event = event, .marker = h->m, .pt = h->pt, .timestamp = h->ts, .came_ms = now_ms};
     if (event)
         memcpy(p->payload, event, ORDER_EVENT);
 }

@@ -21,6 +21,13 @@ enum order_place {
     ORDER_BEGINS, /* the same, and its timestamp has no relation to theirs */
 };
 
+struct order_packet {
+    bool came, event, marker;
+    uint8_t pt, payload[ORDER_EVENT];
+    uint32_t timestamp;
+    int64_t came_ms;
+};
+
 /* All zero but for the first two members before it is used. */
 struct order {
     order_event_h on_event;
@@ -29,14 +36,9 @@ struct order {
     uint32_t ssrc;
     uint16_t next, newest; /* the first number that has not come, the last one that has */
     bool strayed;
-    uint16_t stray;  /* the number after that of the last stray packet */
-    uint16_t offset; /* from the numbers of the stream to those of its events */
-    struct {         /* those that came after a missing one */
-        bool came, event, marker;
-        uint8_t pt, payload[ORDER_EVENT];
-        uint32_t timestamp;
-        int64_t came_ms;
-    } packets[ORDER_PACKETS];
+    uint16_t stray;                             /* the number after that of the last stray packet */
+    uint16_t offset;                            /* from the numbers of the stream to those of its events */
+    struct order_packet packets[ORDER_PACKETS]; /* those that came after a missing one */
 };
 
 /* Each packet of the sender. `event`: NULL, or the ORDER_EVENT bytes of an event, which is reported at once if no
