@@ -99,7 +99,9 @@ enum err datadir_check_owner(const struct config *c, char **ret_why)
     struct stat found;
     if (stat(dir, &found) < 0 || found.st_uid == geteuid())
         return ERR_NONE;
-    const struct passwd *owner = getpwuid(found.st_uid);
+    char names[1024];
+    struct passwd entry, *owner = NULL;
+    (void)getpwuid_r(found.st_uid, &entry, names, sizeof names, &owner);
     return err_why(ret_why, ERR_USAGE, "data_dir %s: belongs to user %s; run the service as that user", dir,
                    owner ? owner->pw_name : "of another name");
 }
