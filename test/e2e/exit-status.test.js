@@ -134,12 +134,4 @@ describe('the exit status of a start', () => {
         await daemon.start();
         assert.deepEqual(await daemon.terminate(), { code: 0, signal: null });
     });
-
-    it('is 2 of check-config for an address that the machine does not have', () => {
-        const path = join(directory, 'absent.conf');
-        writeFileSync(path, configText({ data_dir: join(directory, 'absent'), listen: { https: `${ABSENT}:8443` } }));
-        const done = portero(['check-config', '--config', path]);
-        assert.equal(done.status, 2);
-        assert.match(done.stderr, /listen\.https: cannot listen on 192\.0\.2\.1:8443: Cannot assign requested address/);
-    });
 });
