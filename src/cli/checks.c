@@ -305,36 +305,35 @@ static void check_prices(const struct config *c, struct buf *faults)
 
 /* ---- the table ---- */
 
-typedef void check_fn(const struct config *c, struct buf *faults);
-
-static check_fn *const checks[] = {
-    check_data_dir,  check_master_key, check_secrets, check_certificates, check_dsn,    check_addresses, check_mail,
-    check_rtp_ports, check_texts,      check_numbers, check_twilio_hook,  check_prices, check_billing,
+static const struct {
+    void (*run)(const struct config *c, struct buf *faults);
+    bool passes; /* its faults may pass by themselves, and a start meets them again */
+} checks[] = {
+    {check_data_dir, false}, {check_master_key, false},  {check_secrets, false},      {check_certificates, false},
+    {check_dsn, false},      {check_addresses, false},   {check_mail, false},         {check_rtp_ports, false},
+    {check_texts, false},    {check_numbers, false},     {check_twilio_hook, false},  {check_prices, false},
+    {check_billing, false},  {check_data_dir_now, true}, {check_addresses_now, true},
 };
 
-/* Their faults may pass by themselves. */
-static check_fn *const passing_checks[] = {check_data_dir_now, check_addresses_now};
-
-static void run_start_checks(const struct config *c, struct buf *faults)
+static void run_checks(const struct config *c, bool start, struct buf *faults)
 {
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
-        checks[i](c, faults);
+        if (!(start && checks[i].passes))
+            checks[i].run(c, faults);
 }
 
 void checks_run(const struct config *c, struct buf *faults)
 {
-    run_start_checks(c, faults);
-    for (size_t i = 0; i < sizeof passing_checks / sizeof *passing_checks; i++)
-        passing_checks[i](c, faults);
+    run_checks(c, false, faults);
 }
 
-static enum err load_and_check(const char *path, const struct config_override *overrides, size_t count, check_fn *run,
+static enum err load_and_check(const char *path, const struct config_override *overrides, size_t count, bool start,
                                struct config **ret, char **ret_why)
 {
     struct buf faults = BUF(CONFIG_FAULTS_MAX);
     struct config *c = config_read(path, overrides, count, &faults);
     if (c)
-        run(c, &faults);
+        run_checks(c, start, &faults);
     if (faults.n) {
         config_free(c);
         *ret_why = config_faults_text(&faults);
@@ -348,11 +347,11 @@ static enum err load_and_check(const char *path, const struct config_override *o
 enum err checks_load(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
                      char **ret_why)
 {
-    return load_and_check(path, overrides, count, checks_run, ret, ret_why);
+    return load_and_check(path, overrides, count, false, ret, ret_why);
 }
 
 enum err checks_load_start(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
                            char **ret_why)
 {
-    return load_and_check(path, overrides, count, run_start_checks, ret, ret_why);
+    return load_and_check(path, overrides, count, true, ret, ret_why);
 }
