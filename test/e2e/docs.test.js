@@ -182,7 +182,7 @@ describe('the guides, typed into a shell from top to bottom, answer as they say'
             };
             const { code, output } = await type(typed, w.daemon, env, async (stdin, shown) => {
                 stdin.write(`${EMAIL}\n`);
-                const mail = await eventually(async () => (await w.client.get(`/sandbox/messages?to=${EMAIL}`)).body.data[0], 'the e-mail');
+                const mail = await eventually(async () => (await w.client.get(`/sandbox/messages?to=${EMAIL}`)).body.data.find(({ subject }) => /^\d{6} /.test(subject)), 'the e-mail with a code');
                 stdin.write(`${mail.code}\n`);
                 const [, digits] = await eventually(async () => /^access_code +(\d+)$/m.exec(shown()), 'the passcode');
                 await eventually(async () => /\+15550001234/.test(shown()), 'the phone');
