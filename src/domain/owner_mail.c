@@ -33,6 +33,12 @@ static enum err owner_mail_queue(struct tx *tx, enum owner_mail kind, struct str
     return mail_queue(tx, &mail);
 }
 
+/* The sandbox may be without an address. */
+static struct str place_name(const struct config *c)
+{
+    return *c->top_public_url ? str_z(c->top_public_url) : STR("Portero");
+}
+
 enum err owner_mail_number(struct tx *tx, const struct id *building, struct str number, struct str former)
 {
     const enum owner_mail kind = !former.p ? OWNER_NUMBER_GIVEN : number.p ? OWNER_NUMBER_CHANGED : OWNER_NUMBER_TAKEN;
@@ -49,7 +55,7 @@ enum err owner_mail_number(struct tx *tx, const struct id *building, struct str 
     const struct text_word words[] = {{STR("building"), label},
                                       {STR("number"), number},
                                       {STR("former"), former},
-                                      {STR("url"), str_z(tx->config->top_public_url)}};
+                                      {STR("url"), place_name(tx->config)}};
     return owner_mail_queue(tx, kind, to, language, words, sizeof words / sizeof *words);
 }
 
@@ -87,6 +93,6 @@ enum err owner_mail_export(struct tx *tx, const struct id *account, struct brows
         return e;
     const struct text_word words[] = {{STR("browser"), browser_text(tx->arena, browser)},
                                       {STR("time"), utc_text(tx->arena, tx->now_us)},
-                                      {STR("url"), str_z(tx->config->top_public_url)}};
+                                      {STR("url"), place_name(tx->config)}};
     return owner_mail_queue(tx, OWNER_EXPORTED, to, language, words, sizeof words / sizeof *words);
 }
