@@ -36,7 +36,8 @@ static enum err owner_mail_queue(struct tx *tx, enum owner_mail kind, struct str
 /* The sandbox may be without an address. */
 static struct str place_name(const struct config *c)
 {
-    return *c->top_public_url ? str_z(c->top_public_url) : STR("Portero");
+    const struct str url = str_z(c->top_public_url);
+    return url.n ? url : STR("Portero");
 }
 
 enum err owner_mail_number(struct tx *tx, const struct id *building, struct str number, struct str former)
