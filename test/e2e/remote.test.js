@@ -544,7 +544,7 @@ describe('portero log tail', () => {
             await eventually(() => refused > 0, 'a refused request');
             failing = false;
             await eventually(() => entries() > before, 'the entry of that time');
-            assert.match(tail.stderr, /responded 502; trying again/);
+            await eventually(() => /responded 502; trying again/.test(tail.stderr), 'the reason, which comes by another pipe than the entry');
             failing = true;
             const start = await commands.run(['log', 'tail'], { env });
             assert.equal(start.status, 1);

@@ -21,7 +21,7 @@ const ENGINES = ['sqlite', 'postgresql'];
 // The files that take longest start first, so that the run does not end with one slow file alone.
 const LONGEST = ['waits', 'stripe', 'nodes', 'nodes-events', 'setup', 'trunks', 'forward', 'account-delete', 'spoken-code', 'start', 'rolling', 'crash',
     'docs-examples', 'site-guest', 'site-access', 'site-door', 'docs-pages', 'buildings-faults', 'twilio', 'spoken', 'names', 'voice-buzz', 'sandbox-page', 'site-faults'];
-const AT_ONCE = 4 * availableParallelism(); // tests wait more than they compute
+const AT_ONCE = Math.max(4, 3 * availableParallelism()); // tests wait more than they compute
 const FILE_LIMIT_MS = 600_000;
 const SILENCE_LIMIT_MS = 180_000; // longer than any single wait of a test: it hangs, or left something open after its end
 const KILL_AFTER_MS = 10_000;
