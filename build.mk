@@ -95,7 +95,7 @@ test_programs := $(foreach test,$(tests:test/unit/%.c=%),$(BUILD)/$(subst /,_,$(
 thread_programs := $(foreach test,$(shell sed '/^except /d' test/unit/threads.txt),$(BUILD)/$(subst /,_,$(test)))
 fuzz_programs := $(fuzzers:test/fuzz/%.c=$(BUILD)/%)
 bench_programs := $(benches:bench/%.c=$(BUILD)/bench_%)
-programs := $(BUILD)/portero $(BUILD)/documents $(test_programs) $(fuzz_programs) $(bench_programs) $(BUILD)/store_crash
+programs := $(BUILD)/portero $(BUILD)/documents $(BUILD)/clips $(test_programs) $(fuzz_programs) $(bench_programs) $(BUILD)/store_crash
 
 .PHONY: all generated unit_tests thread_tests crash_tests fuzzers benches warnings print-flags install FORCE
 all: $(BUILD)/portero $(BUILD)/share/man1/portero.1
@@ -108,7 +108,10 @@ benches: $(bench_programs)
 # ---- generated sources -----------------------------------------------------------------------------------------------
 sql := $(sort $(wildcard src/store/sql/*.sql)) $(sort $(wildcard src/store/sql/migrations/*.sql))
 generated_headers := $(addprefix $(GENERATED)/,sql.h site/guides.h mcp/instructions.h api/examples.h domain/sign_in_html.h http/web.h)
-generated_sources := $(GENERATED)/sql_table.c $(GENERATED)/http/web.c
+generated_sources := $(GENERATED)/sql_table.c $(GENERATED)/http/web.c $(GENERATED)/voice/clips.c
+made_in_store := %/sql_table.c
+made_in_http := %/web.c
+made_in_voice := %/clips.c
 generated: $(generated_headers) $(generated_sources)
 
 # $(call write,COMMAND): its output becomes the target
@@ -131,6 +134,14 @@ $(GENERATED)/site/guides.h: $(wildcard docs/*.md) src/site/docs_guides.c scripts
 # The pages, scripts and style sheets of web/, compressed.
 $(GENERATED)/http/web.h $(GENERATED)/http/web.c &: $(wildcard web/site/* web/site/*/* web/sandbox/* web/docs/*) scripts/webgen scripts/webgen.awk
 	echo web.h web.c && scripts/webgen $(GENERATED)/http
+# The texts that the service says, rendered by the program that speaks it; the same for each kind, so the plain one is taken.
+ifeq ($(KIND),release)
+$(GENERATED)/voice/clips.c: $(BUILD)/clips
+	$(call write,$<)
+else
+$(GENERATED)/voice/clips.c: src/clips.c src/voice/synth.c src/voice/audio.c src/tbl/config.def src/tbl/prompts.def | $(generated_headers)
+	+$(MAKE) -f build.mk KIND=release BUILD=build $@
+endif
 
 # ---- objects ---------------------------------------------------------------------------------------------------------
 # $(call stamp,FILE,TEXT): FILE has TEXT, and is new if it had another: what was built with other words is built again.
@@ -157,7 +168,7 @@ $$(call stamp,$(BUILD)/libportero_$1.list,$2)
 $(BUILD)/libportero_$1.a: $(call objects,$2) $(BUILD)/libportero_$1.list
 	rm -f $$@ && $(AR) rcs $$@ $$(filter %.o,$$^)
 endef
-$(foreach room,$(rooms),$(eval $(call library,$(room),$(wildcard src/$(room)/*.c) $(filter $(if $(filter $(room),store),%/sql_table.c,$(if $(filter $(room),http),%/web.c)),$(generated_sources)))))
+$(foreach room,$(rooms),$(eval $(call library,$(room),$(wildcard src/$(room)/*.c) $(filter $(made_in_$(room)),$(generated_sources)))))
 
 # ---- programs --------------------------------------------------------------------------------------------------------
 $(programs):
@@ -165,6 +176,7 @@ $(programs):
 	$(LAUNCHER) $(compiler) $(link_flags) $(own_link) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(own_libraries) -lrem -lre $(linked) -lm
 
 $(BUILD)/portero: $(call objects,src/main.c) $(call archives,cli)
+$(BUILD)/clips: $(call objects,src/clips.c src/voice/synth.c src/voice/audio.c) $(BUILD)/libportero_base.a
 $(BUILD)/documents: $(call objects,src/documents.c) $(call archives,cli)
 $(BUILD)/store_crash: $(call objects,test/crash/store_crash.c) $(call archives,store)
 $(bench_programs): $(BUILD)/bench_%: $(BUILD)/obj/bench/%.o $(call archives,cli)

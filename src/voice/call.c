@@ -15,15 +15,9 @@ void call_init(struct call *c)
 const char *call_text(const struct call *c, enum call_prompt prompt)
 {
     static const char *const texts[PROMPT_COUNT] = {
-        [PROMPT_NOBODY] = "Nobody can take your call right now. Goodbye.",
-        [PROMPT_BUSY] = "The line is busy. Please try again later. Goodbye.",
-        [PROMPT_DECLINED] = "Your call was not accepted. Goodbye.",
-        [PROMPT_UNREACHABLE] = "The call could not be connected. Goodbye.",
-        [PROMPT_MESSAGE] = "Nobody can take your call right now. Please leave a message after the tone.",
-        [PROMPT_KEYPAD] = "Sorry, I did not understand. Please enter the code on the keypad.",
-        [PROMPT_ACCEPT] = "Someone is at your door. Press 1 to talk, or 9 to open the door.",
-        [PROMPT_LINE_WORKS] = "This is your entrance line. It works.",
-        [PROMPT_INCOMPLETE] = "That code is incomplete. Please enter it again.",
+#define P(symbol, word, text) [PROMPT_##symbol] = text,
+#include "tbl/prompts.def"
+#undef P
     };
     return (int)prompt < GREETING_COUNT ? c->greetings[prompt] : texts[prompt];
 }

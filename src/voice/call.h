@@ -36,19 +36,9 @@
 #define CALL_ACTIONS_MAX   8
 
 enum call_prompt {
-    PROMPT_WELCOME,
-    PROMPT_GRANTED,
-    PROMPT_DENIED,
-    PROMPT_FORWARDING,
-    PROMPT_NOBODY, /* no forwarding phone, or it did not answer */
-    PROMPT_BUSY,   /* the next three: as call_forward_failure */
-    PROMPT_DECLINED,
-    PROMPT_UNREACHABLE,
-    PROMPT_MESSAGE,    /* the visitor may leave one */
-    PROMPT_KEYPAD,     /* a spoken code was not understood */
-    PROMPT_ACCEPT,     /* to the resident, who must press 1 to talk */
-    PROMPT_LINE_WORKS, /* to the owner, calling from the verified phone */
-    PROMPT_INCOMPLETE, /* fewer digits than any usable code has */
+#define P(symbol, word, text) PROMPT_##symbol,
+#include "tbl/prompts.def"
+#undef P
     PROMPT_COUNT
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
+#include "voice/clips.h"
 #include "voice/synth.h"
 
 #define NICE_SPEECH 5
@@ -89,11 +90,22 @@ static struct entry *next_entry(struct speech *s)
     return e;
 }
 
+static struct clip *say(struct str text)
+{
+    for (const struct rendered *r = clips; r->text; r++)
+        if (str_eq(text, str_z(r->text))) {
+            struct clip *clip = clip_new(r->length);
+            memcpy(clip->ulaw, r->ulaw, r->length);
+            return clip;
+        }
+    return synth_render(text);
+}
+
 static void prepare(const struct speech *s, struct entry *e)
 {
     const struct str name = str_n(e->key + 1, e->length - 1);
     if (e->key[0] == 'T')
-        e->clip = synth_render(name);
+        e->clip = say(name);
     else
         e->failed = !s->options.fetch(s->options.arg, name, &e->clip);
 }

@@ -181,11 +181,9 @@ void story_late(struct story *s, int64_t at_ms, const struct access_decision *d)
 void story_action(struct story *s, int64_t at_ms, const struct call_action *a)
 {
     static const char *const prompts[PROMPT_COUNT] = {
-        [PROMPT_WELCOME] = "welcome",       [PROMPT_GRANTED] = "granted",         [PROMPT_DENIED] = "denied",
-        [PROMPT_FORWARDING] = "forwarding", [PROMPT_NOBODY] = "nobody",           [PROMPT_BUSY] = "busy",
-        [PROMPT_DECLINED] = "declined",     [PROMPT_UNREACHABLE] = "unreachable", [PROMPT_MESSAGE] = "message",
-        [PROMPT_KEYPAD] = "keypad",         [PROMPT_ACCEPT] = "accept",           [PROMPT_LINE_WORKS] = "line_works",
-        [PROMPT_INCOMPLETE] = "incomplete",
+#define P(symbol, word, text) [PROMPT_##symbol] = word,
+#include "tbl/prompts.def"
+#undef P
     };
     char status[12];
     switch (a->kind) {

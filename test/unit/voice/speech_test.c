@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <semaphore.h>
 
+#include "voice/clips.h"
 #include "voice/speech.h"
 
 #define PATIENCE_MS 20000
@@ -104,6 +105,32 @@ static void test_a_text_without_words_is_ready_without_a_clip(void **state)
     const struct speech_source again = text("...");
     assert_int_equal(speech_take(speech, &again, &clip), SPEECH_READY);
     assert_null(clip);
+}
+
+static void test_prompts_are_ready_made(void **state)
+{
+    (void)state;
+    start(1 << 20);
+    static const char *const texts[] = {
+#define P(symbol, word, text) text,
+#include "tbl/prompts.def"
+#undef P
+        "Please enter your code.",
+        "Welcome. The door is open.",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct rendered *r = clips;
+        if (!texts[i])
+            continue;
+        while (r->text && strcmp(r->text, texts[i]) != 0)
+            r++;
+        assert_non_null(r->text);
+        struct clip *clip = take(text(texts[i]));
+        assert_in_range(clip->length, SOUND_RATE, 10 * SOUND_RATE);
+        assert_int_equal(clip->length, r->length);
+        assert_memory_equal(clip->ulaw, r->ulaw, r->length);
+        clip_unref(clip);
+    }
 }
 
 static void test_the_cache_keeps_the_newest_within_its_bound(void **state)
@@ -216,6 +243,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(a_text_is_rendered_once),
         T(a_text_without_words_is_ready_without_a_clip),
+        T(prompts_are_ready_made),
         T(the_cache_keeps_the_newest_within_its_bound),
         T(saved_greetings_leave_places_for_calls),
         T(a_clip_outlives_its_place_in_the_cache),
