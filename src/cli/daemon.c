@@ -154,10 +154,18 @@ static const char *stage_name(void)
     return stage == LIFECYCLE_READY ? NULL : lifecycle_name(stage);
 }
 
+/* The heartbeat begins while the service is starting, which is a reason of its own. */
+static bool clock_strays(void *context)
+{
+    const struct daemon *d = context;
+    return lifecycle_get() != LIFECYCLE_STARTING && heartbeat_strays(d->heartbeat);
+}
+
 static enum err start_readiness(struct daemon *d, char **ret_why)
 {
     (void)ret_why;
-    const struct readiness_options options = {.config = d->config, .stage = stage_name};
+    const struct readiness_options options = {
+        .config = d->config, .stage = stage_name, .strays = clock_strays, .context = d};
     return readiness_new(&options, &d->readiness);
 }
 

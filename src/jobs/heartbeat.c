@@ -34,6 +34,7 @@ struct heartbeat {
     pthread_t thread;
     bool running, joined;
     atomic_uint nodes;
+    atomic_bool strays; /* the clock */
 
     /* For the thread alone. Times are monotonic. */
     int64_t beat_us, steady_us; /* the last heartbeat; the first one after the last gap */
@@ -142,6 +143,7 @@ static void log_clock(struct heartbeat *h)
 {
     const int64_t us = difference_us(&h->lead), now_us = clock_monotonic_us();
     const enum log_level level = us > MOST_US ? LOG_ERROR : us > WARN_US ? LOG_WARN : LOG_INFO;
+    atomic_store(&h->strays, us > MOST_US);
     if (level == h->clock_level && (level == LOG_INFO || now_us < h->remind_us))
         return;
     h->clock_level = level;
@@ -361,6 +363,11 @@ void heartbeat_free(struct heartbeat *h)
     pthread_cond_destroy(&h->stopped);
     pthread_mutex_destroy(&h->lock);
     free(h);
+}
+
+bool heartbeat_strays(const struct heartbeat *h)
+{
+    return h && atomic_load_explicit(&h->strays, memory_order_relaxed);
 }
 
 unsigned heartbeat_nodes(const struct heartbeat *h)

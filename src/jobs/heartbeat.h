@@ -33,6 +33,9 @@ enum err heartbeat_start(const struct heartbeat_options *options, struct heartbe
 void heartbeat_stop(struct heartbeat *h);
 void heartbeat_free(struct heartbeat *h);
 
+/* Whether this machine's clock differs from the server's by more than 30 s, as far as is known. h may be NULL. Any
+ * thread. */
+bool heartbeat_strays(const struct heartbeat *h);
 /* The number of nodes that are alive, at least 1. Any thread. */
 unsigned heartbeat_nodes(const struct heartbeat *h);
 

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -14,6 +15,8 @@
 
 #define ANSWER_US (3 * US_PER_S / 2)
 #define FRESH_US  (US_PER_S / 10) /* an answer of the store counts so long */
+#define TRIES_US  US_PER_S        /* between two writes while commits fail */
+#define SETTING   "written"       /* a row that such a write changes: the time */
 
 struct readiness {
     struct readiness_options options;
@@ -34,6 +37,11 @@ struct readiness {
         int schema;
         bool schema_fits, key_fits;
     } found;
+
+    /* The write. */
+    struct store_task write;
+    bool writing;     /* the store has it */
+    int64_t write_us; /* when it was submitted last, monotonic */
 };
 
 /* ---- the read ---- */
@@ -84,6 +92,38 @@ static void read_store(struct readiness *r)
         ;
 }
 
+/* ---- the write ---- */
+
+static enum err try_run(struct store_task *task, struct db *db)
+{
+    char now[24];
+    (void)task;
+    snprintf(now, sizeof now, "%lld", (long long)clock_real_us());
+    return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR(SETTING)), v_str(str_z(now))), NULL);
+}
+
+static void try_done(struct store_task *task, enum err result)
+{
+    struct readiness *r = container_of(task, struct readiness, write);
+    (void)result; /* the store notes it */
+    pthread_mutex_lock(&r->lock);
+    r->writing = false;
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Finds out whether commits succeed again: the next questions learn it. The caller holds the lock. */
+static void try_to_write(struct readiness *r)
+{
+    if (r->writing || !store_failing(r->options.store) || clock_monotonic_us() < r->write_us + TRIES_US)
+        return;
+    r->writing = true;
+    r->write_us = clock_monotonic_us();
+    r->write = (struct store_task){.mode = STORE_WRITE, .run = try_run, .done = try_done};
+    pthread_mutex_unlock(&r->lock);
+    store_submit(r->options.store, &r->write);
+    pthread_mutex_lock(&r->lock);
+}
+
 /* ---- answers ---- */
 
 static void add_reason(struct readiness_state *state, const char *reason)
@@ -108,6 +148,13 @@ static struct readiness_state state_of(const struct readiness *r)
         add_reason(&state, "the schema does not fit this program");
     else if (!r->found.key_fits)
         add_reason(&state, "the master key is not the store's");
+    const char *failing = r->options.store ? store_failing(r->options.store) : NULL;
+    if (failing) {
+        add_reason(&state, "the store cannot be written");
+        add_reason(&state, failing);
+    }
+    if (r->options.strays && r->options.strays(r->options.context))
+        add_reason(&state, "the clock differs from that of the database server by more than 30 s");
     state.silent = !r->options.store || r->reading || r->result;
     if (!state.silent)
         state.schema = r->found.schema;
@@ -119,6 +166,8 @@ static void answer_all(struct readiness *r)
 {
     if (r->options.store && !is_fresh(r))
         read_store(r);
+    if (r->options.store)
+        try_to_write(r);
     const struct readiness_state state = state_of(r);
     metric_set(metrics.ready, state.reason_count == 0);
     while (r->asked) {

@@ -1,6 +1,7 @@
 /* Whether the service can do its work now (decisions, section 1): it neither starts nor stops, the store answers within
- * 1.5 seconds, and its schema and its master key fit. Each question reads the store, at most ten times a second, on a
- * thread that waits for nothing else. */
+ * 1.5 seconds and can be written, its schema and its master key fit, and the clock is that of the database server. Each
+ * question reads the store, at most ten times a second, on a thread that waits for nothing else. While commits fail, it
+ * also writes once a second: nothing else may, and then nothing would tell that commits succeed again. */
 #pragma once
 #include "base/buf.h"
 #include "base/config.h"
@@ -10,8 +11,10 @@ struct readiness;
 
 struct readiness_options {
     const struct config *config;
-    struct store *store;        /* NULL: not there yet, which is a reason; see readiness_set_store */
-    const char *(*stage)(void); /* a stage other than serving, "stopping"; NULL: serving. Any thread */
+    struct store *store;           /* NULL: not there yet, which is a reason; see readiness_set_store */
+    const char *(*stage)(void);    /* a stage other than serving, "stopping"; NULL: serving. Any thread */
+    bool (*strays)(void *context); /* the clock differs too much from the store's. Any thread; NULL: never */
+    void *context;
 };
 
 /* Starts the thread. */
@@ -23,7 +26,7 @@ void readiness_stop(struct readiness *r);
 /* Must follow the store's close: its threads may still have a read of the thread's. */
 void readiness_free(struct readiness *r);
 
-#define READINESS_REASONS_MAX 2
+#define READINESS_REASONS_MAX 5
 struct readiness_state {
     const char *reasons[READINESS_REASONS_MAX]; /* why it is not ready: texts that never change */
     size_t reason_count;                        /* 0: ready */

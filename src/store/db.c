@@ -9,6 +9,8 @@
 /* ---- for engines ---- */
 
 #define LOGGED_PER_S 5
+#define REMIND_US    (60 * US_PER_S)
+#define FAILS_US     (3 * US_PER_S) /* one commit may find room where the next one does not */
 
 void store_log_error(const char *what, int code, const char *message)
 {
@@ -20,6 +22,31 @@ void store_log_error(const char *what, int code, const char *message)
         atomic_store(&said, 0);
     if (atomic_fetch_add(&said, 1) < LOGGED_PER_S)
         log_error("store failed what=%s code=%d reason=\"%.*s\"", what, code, (int)strcspn(message, "\n"), message);
+}
+
+void store_note_failure(struct store *s, const char *reason, const char *what, const char *message)
+{
+    const int64_t now_us = clock_monotonic_us(), said_us = atomic_load(&s->said_us);
+    metric_add(metrics.store_errors, 1);
+    atomic_store(&s->failed_us, now_us);
+    const char *before = atomic_exchange(&s->failing, reason);
+    if (before == reason && now_us < said_us + REMIND_US)
+        return;
+    atomic_store(&s->said_us, now_us);
+    log_error("store cannot be written reason=\"%s\" what=%s message=\"%.*s\"", reason, what,
+              (int)strcspn(message, "\n"), message);
+}
+
+void store_note_commit(struct store *s)
+{
+    if (atomic_load_explicit(&s->failing, memory_order_relaxed) &&
+        clock_monotonic_us() > atomic_load(&s->failed_us) + FAILS_US && atomic_exchange(&s->failing, NULL))
+        log_info("store can be written again");
+}
+
+const char *store_failing(struct store *s)
+{
+    return atomic_load(&s->failing);
 }
 
 enum err store_task_run(void *task, struct db *db)

@@ -3,6 +3,8 @@
  * A failed statement fails its transaction on both engines: `failed` keeps the first failure, every later statement
  * returns it, and the result of the body no longer counts. */
 #pragma once
+#include <stdatomic.h>
+
 #include "store/sql_table.h"
 #include "store/store.h"
 
@@ -15,6 +17,8 @@ struct store {
     const struct engine *engine;
     void (*listener)(void *context, unsigned topics, const struct store_fed *fed); /* may be NULL */
     void *listener_context;
+    _Atomic(const char *) failing;      /* store_failing() */
+    _Atomic int64_t failed_us, said_us; /* the last failure, and its last line in the log: monotonic */
 };
 
 struct db {
@@ -108,6 +112,11 @@ void store_note_answer(const char *reason);
 /* Logs a failure of the engine; `what` names the statement or operation. Rate-limited, so that a full disk does not
  * also flood the log. */
 void store_log_error(const char *what, int code, const char *message);
+/* Notes that the store cannot be written, for the reason that store_failing() returns from now on, and logs it at most
+ * once a minute. `what` and `message` as in store_log_error. */
+void store_note_failure(struct store *s, const char *reason, const char *what, const char *message);
+/* Notes that changes were committed. */
+void store_note_commit(struct store *s);
 /* Brings the schema up to date, or fails (see store_open). */
 enum err migrate_store(struct store *s, enum store_schema schema, char **ret_why) CHECKED;
 /* Fails, as store_open does with STORE_AS_IS, if this program cannot use the schema. */

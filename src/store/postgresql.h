@@ -22,6 +22,7 @@ struct postgresql_statement {
 
 struct postgresql_store;
 
+#define POSTGRESQL_READ_ONLY     "the database server is read-only" /* a reason of store_failing() */
 #define POSTGRESQL_SENT_MAX      64
 #define POSTGRESQL_TOGETHER_MOST 8 /* reads in one round trip */
 

@@ -88,8 +88,10 @@ bool postgresql_connect(struct postgresql_db *db)
     db->begun = db->late = db->commits = db->listens = false;
     db->sent = 0;
     if (!open_connection(db)) {
-        const bool slow = clock_monotonic_us() - began_us > SILENT_US;
-        postgresql_set_silent(db->store, slow && !standby_answered(db->conn));
+        const bool slow = clock_monotonic_us() - began_us > SILENT_US, read_only = standby_answered(db->conn);
+        postgresql_set_silent(db->store, slow && !read_only);
+        if (read_only)
+            store_note_failure(&db->store->base, POSTGRESQL_READ_ONLY, "connection to PostgreSQL", db->why);
         return false;
     }
     PQsetNoticeReceiver(db->conn, take_notice, db);

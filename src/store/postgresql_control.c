@@ -80,43 +80,50 @@ enum verdict {
     VERDICT_LOST_RACE = 1, /* run again */
     VERDICT_BLOCKED,       /* run again, with few others */
     VERDICT_RECONNECT,     /* run again on a new connection */
-    VERDICT_UNAVAILABLE    /* not again: it would take as long again */
+    VERDICT_UNAVAILABLE    /* not again: it would take as long again, or fail again */
 };
 
-/* SQLSTATEs, or their classes, and what follows; all others are errors. */
+/* SQLSTATEs, or their classes (the first row that fits counts), and the verdict; all others are errors. With a reason,
+ * the store counts as one that cannot be written, if a write met it: see store_failing(). */
 static const struct {
     char state[6];
     enum verdict verdict;
+    const char *reason;
 } verdicts[] = {
-    {"40001", VERDICT_LOST_RACE}, /* serialization_failure */
-    {"40P01", VERDICT_LOST_RACE}, /* deadlock_detected */
-    {"23505",
-     VERDICT_LOST_RACE}, /* unique_violation: another transaction inserted the row that the body did not find */
-    {"23P01", VERDICT_LOST_RACE},   /* exclusion_violation */
-    {"53200", VERDICT_LOST_RACE},   /* out_of_memory: too many predicate locks at once */
-    {"72000", VERDICT_LOST_RACE},   /* snapshot_too_old */
-    {"55P03", VERDICT_BLOCKED},     /* lock_not_available: lock_timeout */
-    {"57014", VERDICT_UNAVAILABLE}, /* query_canceled: statement_timeout */
-    {"08", VERDICT_RECONNECT},      /* connection exceptions */
-    {"25P03", VERDICT_RECONNECT},   /* idle_in_transaction_session_timeout */
-    {"53300", VERDICT_RECONNECT},   /* too_many_connections */
-    {"25006", VERDICT_RECONNECT},   /* read_only_sql_transaction: the server was demoted */
-    {"57P01", VERDICT_RECONNECT},   /* admin_shutdown */
-    {"57P02", VERDICT_RECONNECT},   /* crash_shutdown */
-    {"57P03", VERDICT_RECONNECT},   /* cannot_connect_now */
-    {"57P05", VERDICT_RECONNECT},   /* idle_session_timeout */
-    {"26000", VERDICT_RECONNECT},   /* invalid_sql_statement_name: the prepared statements are gone */
-    {"42P05", VERDICT_RECONNECT},   /* duplicate_prepared_statement: its preparation was ended half-way before */
-    {"0A000", VERDICT_RECONNECT},   /* feature_not_supported: a prepared plan no longer fits the schema */
+    {"40001", VERDICT_LOST_RACE, NULL},   /* serialization_failure */
+    {"40P01", VERDICT_LOST_RACE, NULL},   /* deadlock_detected */
+    {"23505", VERDICT_LOST_RACE, NULL},   /* unique_violation: the body did not find the row of another transaction */
+    {"23P01", VERDICT_LOST_RACE, NULL},   /* exclusion_violation */
+    {"53200", VERDICT_LOST_RACE, NULL},   /* out_of_memory: too many predicate locks at once */
+    {"72000", VERDICT_LOST_RACE, NULL},   /* snapshot_too_old */
+    {"55P03", VERDICT_BLOCKED, NULL},     /* lock_not_available: lock_timeout */
+    {"57014", VERDICT_UNAVAILABLE, NULL}, /* query_canceled: statement_timeout */
+    {"08", VERDICT_RECONNECT, NULL},      /* connection exceptions */
+    {"25P03", VERDICT_RECONNECT, NULL},   /* idle_in_transaction_session_timeout */
+    {"53300", VERDICT_RECONNECT, NULL},   /* too_many_connections */
+    {"25006", VERDICT_RECONNECT, POSTGRESQL_READ_ONLY}, /* read_only_sql_transaction: the server was demoted */
+    {"53100", VERDICT_UNAVAILABLE, "the disk of the database server is full"}, /* disk_full */
+    {"53", VERDICT_UNAVAILABLE, "the database server lacks resources"},        /* insufficient_resources */
+    {"58", VERDICT_UNAVAILABLE, "the disk of the database server fails"}, /* system_error, io_error, undefined_file */
+    {"42501", VERDICT_UNAVAILABLE, "the database server denies access"},  /* insufficient_privilege; EROFS, too */
+    {"57P01", VERDICT_RECONNECT, NULL},                                   /* admin_shutdown */
+    {"57P02", VERDICT_RECONNECT, NULL},                                   /* crash_shutdown */
+    {"57P03", VERDICT_RECONNECT, NULL},                                   /* cannot_connect_now */
+    {"57P05", VERDICT_RECONNECT, NULL},                                   /* idle_session_timeout */
+    {"26000", VERDICT_RECONNECT, NULL}, /* invalid_sql_statement_name: the prepared statements are gone */
+    {"42P05", VERDICT_RECONNECT, NULL}, /* duplicate_prepared_statement: its preparation was ended half-way before */
+    {"0A000", VERDICT_RECONNECT, NULL}, /* feature_not_supported: a prepared plan no longer fits the schema */
 };
 
-static enum verdict verdict_of(const struct postgresql_db *db, const char *state)
+static enum verdict verdict_of(const struct postgresql_db *db, const char *state, const char **ret_reason)
 {
     if (state && strcmp(state, "25006") == 0 && db->mode == STORE_READ)
         return 0; /* a read body that writes: our own bug */
     for (size_t i = 0; state && i < sizeof verdicts / sizeof *verdicts; i++)
-        if (strncmp(state, verdicts[i].state, strlen(verdicts[i].state)) == 0)
+        if (strncmp(state, verdicts[i].state, strlen(verdicts[i].state)) == 0) {
+            *ret_reason = db->mode == STORE_WRITE ? verdicts[i].reason : NULL;
             return verdicts[i].verdict;
+        }
     return 0;
 }
 
@@ -134,9 +141,12 @@ static void count_retry(const char *state)
 enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGresult *r)
 {
     const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
-    enum verdict verdict = verdict_of(db, state);
+    const char *reason = NULL;
+    enum verdict verdict = verdict_of(db, state, &reason);
     snprintf(db->state, sizeof db->state, "%s", state ? state : "");
     note_failure(db, r);
+    if (reason)
+        store_note_failure(&db->store->base, reason, what, db->why);
     /* Without an SQLSTATE, libpq failed, not the server: it could not send. The connection may still count as good,
      * because a server that was stopping has left an unread warning. */
     if (!state || PQstatus(db->conn) != CONNECTION_OK || verdict == VERDICT_RECONNECT)
@@ -146,7 +156,8 @@ enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGr
         count_retry(state);
         return db->base.failed = ERR_RETRY;
     }
-    store_log_error(what, 0, db->why);
+    if (!reason)
+        store_log_error(what, 0, db->why);
     return db->base.failed = verdict == VERDICT_UNAVAILABLE ? ERR_SERVICE_UNAVAILABLE : ERR_INTERNAL_ERROR;
 }
 

@@ -129,6 +129,8 @@ static enum err commit(struct postgresql_db *db)
         roll_back(db); /* a statement that was sent with COMMIT failed, so COMMIT did not run */
     db->begun = false;
     metric_add(metrics.store_commits, !e && db->mode == STORE_WRITE);
+    if (!e && db->mode == STORE_WRITE)
+        store_note_commit(&db->store->base);
     db->in_doubt = db->mode == STORE_WRITE && db->marks && (e ? db->broken : db->warned);
     return e;
 }

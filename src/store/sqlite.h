@@ -41,6 +41,7 @@ struct sqlite_db {
     sqlite3 *handle;
     sqlite3_stmt *control[CONTROL_COUNT];
     struct sqlite_statement statements[SQL_COUNT];
+    enum err failure; /* of the last call that failed */
     /* Used by sessions: */
     struct sqlite_db *next;       /* in the store's list of all sessions */
     struct sqlite_db *next_spare; /* in its list of unused sessions */
@@ -127,6 +128,9 @@ void sqlite_disconnect(struct sqlite_db *db);
 int sqlite_control(struct sqlite_db *db, enum sqlite_control control);
 /* Logs the last error of the connection. */
 void sqlite_log_error(const struct sqlite_db *db, const char *what);
+/* The same for a call whose task fails by it, with the returned error: ERR_SERVICE_UNAVAILABLE for troubles of the disk
+ * or with other programs, which may pass. */
+enum err sqlite_failed(struct sqlite_db *db, const char *what);
 void sqlite_finalize_all(struct sqlite_db *db);
 enum err sqlite_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed) CHECKED;
 enum err sqlite_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret) CHECKED;

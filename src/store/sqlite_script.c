@@ -63,8 +63,7 @@ enum err sqlite_script(struct db *base, const char *sql)
         rc = run_unwiped(db, sql);
     if (rc == SQLITE_OK)
         return ERR_NONE;
-    sqlite_log_error(db, "script");
-    return db->base.failed = ERR_INTERNAL_ERROR;
+    return db->base.failed = sqlite_failed(db, "script");
 }
 
 /* ---- compaction ---- */

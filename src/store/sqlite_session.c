@@ -62,9 +62,8 @@ enum err sqlite_session_begin(struct db *base)
      * newer than the counter, never older. */
     atomic_store(&db->snapshot, commits);
     if (sqlite_control(db, CONTROL_BEGIN)) {
-        sqlite_log_error(db, "begin of a read");
         atomic_store(&db->snapshot, 0);
-        return ERR_INTERNAL_ERROR;
+        return sqlite_failed(db, "begin of a read");
     }
     return ERR_NONE;
 }
@@ -94,7 +93,7 @@ enum err sqlite_read(struct store *base, enum err (*run)(void *, struct db *), v
 {
     struct sqlite_db *db = spare_take((struct sqlite_store *)base);
     if (!db)
-        return ERR_INTERNAL_ERROR;
+        return ERR_SERVICE_UNAVAILABLE;
     enum err e = sqlite_session_begin(&db->base);
     if (!e)
         e = db_result(&db->base, run(arg, &db->base));

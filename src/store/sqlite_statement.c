@@ -1,5 +1,6 @@
 /* Named statements on a SQLite connection, prepared at first use and kept. */
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "store/sqlite.h"
@@ -39,11 +40,62 @@ void sqlite_finalize_all(struct sqlite_db *db)
         sqlite3_finalize(db->statements[i].handle);
 }
 
+/* Failures that may pass: primary result codes, and the reason for the operator; NULL: the system's. */
+static const struct {
+    int code;
+    const char *reason;
+} troubles[] = {
+    {SQLITE_FULL, "the disk is full"},
+    {SQLITE_IOERR, NULL},
+    {SQLITE_CANTOPEN, NULL},
+    {SQLITE_READONLY, "the database is read-only"},
+    {SQLITE_BUSY, "another program has the database locked"},
+    {SQLITE_PROTOCOL, "another program has the database locked"},
+};
+
+/* The last error that the system returned for the WAL, or for the database if that cannot be opened. */
+static int system_error(const struct sqlite_db *db)
+{
+    sqlite3_file *wal = NULL;
+    int error = 0;
+    if (!sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) && wal && wal->pMethods)
+        (void)wal->pMethods->xFileControl(wal, SQLITE_FCNTL_LAST_ERRNO, &error);
+    return error ? error : sqlite3_system_errno(db->handle);
+}
+
+static const char *trouble_reason(const struct sqlite_db *db, const char *reason)
+{
+    const int error = reason ? 0 : system_error(db);
+    if (reason)
+        return reason;
+    return error == ENOSPC ? troubles[0].reason : error ? strerrordesc_np(error) : "the disk fails";
+}
+
+static bool is_trouble(const struct sqlite_db *db, int code, const char **ret_reason)
+{
+    const bool writes = db == db->store->writer.db;
+    for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++)
+        if (code == troubles[i].code) {
+            *ret_reason = writes ? trouble_reason(db, troubles[i].reason) : NULL;
+            return writes || code != SQLITE_READONLY; /* a read body that writes: our own bug */
+        }
+    return false;
+}
+
+enum err sqlite_failed(struct sqlite_db *db, const char *what)
+{
+    const char *reason = NULL;
+    const bool trouble = is_trouble(db, sqlite3_errcode(db->handle) & 0xff, &reason);
+    if (reason)
+        store_note_failure(&db->store->base, reason, what, sqlite3_errmsg(db->handle));
+    else
+        sqlite_log_error(db, what);
+    return db->failure = trouble ? ERR_SERVICE_UNAVAILABLE : ERR_INTERNAL_ERROR;
+}
+
 static enum err statement_failed(struct sqlite_db *db, const char *what)
 {
-    sqlite_log_error(db, what);
-    db->base.failed = ERR_INTERNAL_ERROR;
-    return ERR_INTERNAL_ERROR;
+    return db->base.failed = sqlite_failed(db, what);
 }
 
 static void map_parameters(struct sqlite_statement *st)

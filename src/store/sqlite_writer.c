@@ -35,7 +35,7 @@ static bool writer_control(struct sqlite_db *db, enum sqlite_control what, const
 {
     if (sqlite_control(db, what) == SQLITE_OK)
         return true;
-    sqlite_log_error(db, name);
+    (void)sqlite_failed(db, name);
     return false;
 }
 
@@ -98,6 +98,8 @@ static bool files_lost(struct sqlite_store *s)
         log_error("store_lost path=%s hint=\"removed or replaced while in use: nothing is written until a restart\"",
                   moved ? s->path : s->wal_path);
     }
+    if (s->writer.lost)
+        store_note_failure(&s->base, "the database was removed or replaced", "commit", "nothing is written any more");
     return s->writer.lost;
 }
 
@@ -116,7 +118,9 @@ static bool batch_attempt(struct sqlite_writer *w, struct batch *b)
         b->blamed = i;
         return false;
     }
-    if (!files_lost(w->db->store) && writer_control(w->db, CONTROL_COMMIT, "commit"))
+    if (files_lost(w->db->store))
+        w->db->failure = ERR_SERVICE_UNAVAILABLE;
+    else if (writer_control(w->db, CONTROL_COMMIT, "commit"))
         return true;
     give_up(w->db);
     return false;
@@ -130,17 +134,19 @@ static void batch_run(struct sqlite_store *s, struct batch *b)
     atomic_store_explicit(&w->oldest_us, b->tasks[0]->submitted_us, memory_order_relaxed);
     bool durable = batch_attempt(w, b);
     if (!durable && b->blamed < BATCH_MAX && b->n > 1) {
-        b->results[b->blamed] = ERR_INTERNAL_ERROR; /* without this task, the others may succeed */
+        b->results[b->blamed] = w->db->failure; /* without this task, the others may succeed */
         durable = batch_attempt(w, b);
     }
     w->failing = !durable;
-    if (w->committed)
+    if (w->committed) {
         atomic_fetch_add(&s->commits, 1);
+        store_note_commit(&s->base);
+    }
     atomic_store_explicit(&w->oldest_us, 0, memory_order_relaxed);
     metric_add(metrics.store_commits, w->committed);
     store_notify_listener(&s->base, &w->db->base);
     for (size_t i = 0; i < b->n; i++)
-        store_task_done(b->tasks[i], durable ? b->results[i] : ERR_INTERNAL_ERROR);
+        store_task_done(b->tasks[i], durable ? b->results[i] : w->db->failure);
 }
 
 static void *writer(void *arg)
@@ -195,9 +201,9 @@ enum err sqlite_transact(struct store *base, enum store_mode mode, enum err (*ru
     struct sqlite_db *db = ((struct sqlite_store *)base)->writer.db;
     enum err result = ERR_INTERNAL_ERROR;
     if (!writer_control(db, mode == STORE_WRITE ? CONTROL_BEGIN_WRITE : CONTROL_BEGIN, "begin"))
-        return ERR_INTERNAL_ERROR;
+        return db->failure;
     if (run_in_savepoint(db, run, arg, &result) && writer_control(db, CONTROL_COMMIT, "commit"))
         return result;
     give_up(db);
-    return ERR_INTERNAL_ERROR;
+    return db->failure;
 }

@@ -88,6 +88,9 @@ struct store_task {
 void store_submit(struct store *s, struct store_task *task);
 /* When the oldest task that waits was submitted, monotonic; 0: none waits. With SQLite, of the running writes. */
 int64_t store_oldest_us(struct store *s);
+/* Why commits fail at the moment: a text that never changes, like "the disk is full". NULL: they succeed, as far as is
+ * known. A failure counts until a commit has succeeded three seconds later. Any thread. */
+const char *store_failing(struct store *s);
 /* Runs a task and waits for it: for threads that may block (jobs, admin, tests). */
 enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
 /* The same for an urgent write. */

@@ -1,14 +1,15 @@
-// A store that cannot write: every write is answered with a 5xx in the envelope, the service stays alive, nothing is
-// acknowledged that is not stored, and it goes on by itself once the store can write again.
+// A store that cannot write: every write is answered with 503 in the envelope, the service stays alive and says that it
+// is not ready, nothing is acknowledged that is not stored, and it goes on by itself once the store can write again.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { idempotencyKey, ok } from './lib/client.js';
 import { configText, engine, portero, temporaryDirectory } from './lib/daemon.js';
+import { diskFault } from './lib/diskfault.js';
+import { METRICS, ready } from './lib/metrics.js';
 import { allowConnections } from './lib/store.js';
 import { edit, eventually, resident, signIn, visit, world } from './lib/world.js';
 
@@ -17,20 +18,17 @@ const here = dirname(fileURLToPath(import.meta.url));
 /** A world whose disk, or database, can be broken and mended. */
 async function breakableWorld() {
     if (engine === 'postgresql') {
-        const w = await world({ config: { store: { wait_s: 1 } } });
+        const w = await world({ config: { store: { wait_s: 1 }, ...METRICS } });
         return { ...w, faults: { 'a database that is gone': () => allowConnections(w.daemon, false) }, mend: () => allowConnections(w.daemon, true) };
     }
     const directory = temporaryDirectory();
-    const library = join(directory, 'diskfault.so');
-    const built = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, join(here, 'lib/diskfault.c'), '-ldl'], { encoding: 'utf8' });
-    assert.equal(built.status, 0, built.stderr);
-    const trigger = join(directory, 'fault');
-    const w = await world({ directory, env: { LD_PRELOAD: library, DISKFAULT: trigger, DISKFAULT_BELOW: join(directory, 'data') } });
-    const fault = (name) => () => writeFileSync(trigger, String(constants.errno[name]));
+    const disk = diskFault(directory, join(directory, 'data'));
+    const w = await world({ directory, config: METRICS, env: disk.env });
     return {
         ...w,
-        faults: { 'a full disk': fault('ENOSPC'), 'a disk that went read-only': fault('EROFS'), 'a disk that breaks': fault('EIO') },
-        mend: () => rmSync(trigger, { force: true }),
+        faults: Object.fromEntries(Object.entries({ 'a full disk': 'ENOSPC', 'a disk that went read-only': 'EROFS', 'a disk that breaks': 'EIO' })
+            .map(([name, error]) => [name, () => disk.refuse(error)])),
+        mend: disk.mend,
         async close() {
             await w.close();
             rmSync(directory, { recursive: true, force: true });
@@ -49,13 +47,18 @@ describe('a store that cannot write', () => {
 
     const create = (key, label) => person.client.post('/v1/unlock', { type: 'passcode', label, enabled: false }, { headers: { 'Idempotency-Key': key } });
     const failed = (answer) => {
-        assert.ok(answer.status >= 500, `${answer.status} ${answer.text}`);
+        assert.equal(answer.status, 503, answer.text);
         assert.equal(answer.body.error.retryable, true);
+        assert.ok(Number(answer.headers['retry-after']) >= 1);
     };
     const list = async () => ok(await person.client.get('/v1/unlock?limit=100')).data;
 
-    const names = engine === 'postgresql' ? ['a database that is gone'] : ['a full disk', 'a disk that went read-only', 'a disk that breaks'];
-    for (const name of names) {
+    const reasons = engine === 'postgresql' ? { 'a database that is gone': /^not ready: the store (failed|did not respond)/m } : {
+        'a full disk': /^not ready: the store cannot be written, the disk is full$/m,
+        'a disk that went read-only': /^not ready: the store cannot be written, Read-only file system$/m,
+        'a disk that breaks': /^not ready: the store cannot be written, Input\/output error$/m,
+    };
+    for (const [name, reason] of Object.entries(reasons)) {
         it(`(${name}) refuses writes, lives, and goes on when it can`, async () => {
             const before = await list();
             const kept = ok(await create(idempotencyKey(), 'kept'), 201);
@@ -68,6 +71,10 @@ describe('a store that cannot write', () => {
             const call = await w.client.post('/sandbox/calls', { to: person.number, from: '+15550001111', digits: '1111' });
             assert.ok(call.status >= 500 || call.body.outcome !== 'released', call.text);
             ok(await w.client.get('/v1/health'));
+            assert.equal((await ready(w.daemon)).ready, false);
+            const health = portero(['health', '--data', w.daemon.data]);
+            assert.equal(health.status, 1);
+            assert.match(health.stdout + health.stderr, reason);
             if (engine === 'sqlite') assert.deepEqual((await list()).find((row) => row.id === kept.id), kept, 'reads go on, and show nothing that was refused');
 
             w.mend();
@@ -79,8 +86,18 @@ describe('a store that cannot write', () => {
             }, 'reading again');
             assert.deepEqual(rows.find((row) => row.id === kept.id), kept);
             assert.equal(rows.length, before.length + 1 + keys.length);
+            await eventually(async () => (await ready(w.daemon)).ready, 'readiness again');
         });
     }
+
+    it('becomes ready by itself, although nothing else writes', async () => {
+        w.faults[Object.keys(w.faults)[0]]();
+        failed(await create(idempotencyKey(), 'refused'));
+        assert.equal((await ready(w.daemon)).ready, false);
+        w.mend();
+        await eventually(async () => (await ready(w.daemon)).ready, 'readiness');
+        ok(await create(idempotencyKey(), 'kept'), 201);
+    });
 
     it('has lost nothing after a restart', async () => {
         const rows = await list();

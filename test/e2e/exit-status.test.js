@@ -1,19 +1,16 @@
 // The exit status of a service that cannot start: the table of docs/operations.md, each row provoked.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Daemon, configText, engine, portero, root, temporaryDirectory } from './lib/daemon.js';
+import { diskFault } from './lib/diskfault.js';
 import { ownClock } from './lib/nodes.js';
 import { createDatabase, sql } from './lib/store.js';
 
-const here = dirname(fileURLToPath(import.meta.url));
 const ABSENT = '192.0.2.1'; // RFC 5737: no machine has it
 const READ_ONLY = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-euc', 'mount --bind "$0" "$0"; mount -o remount,bind,ro "$0"; exec "$@"'];
 
@@ -55,11 +52,9 @@ describe('the exit status of a start', () => {
         return daemon;
     }
     function withDisk(error) {
-        const library = join(directory, 'diskfault.so'), fault = join(directory, 'fault');
-        const built = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, join(here, 'lib/diskfault.c'), '-ldl'], { encoding: 'utf8' });
-        assert.equal(built.status, 0, built.stderr);
-        writeFileSync(fault, String(constants.errno[error]));
-        return { env: { LD_PRELOAD: library, DISKFAULT: fault, DISKFAULT_BELOW: directory } };
+        const disk = diskFault(directory, directory);
+        disk.refuse(error);
+        return { env: disk.env };
     }
 
     /** For each row: a service that meets it, and the words that say so. */

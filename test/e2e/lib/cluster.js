@@ -4,16 +4,18 @@ import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from './daemon.js';
+import { diskFault } from './diskfault.js';
 
 const script = join(dirname(fileURLToPath(import.meta.url)), '../../../scripts/pg-cluster');
 
 export class Cluster {
-    /** options: settings of the server, {max_connections: 12}. */
-    constructor(options = {}) {
+    /** options: settings of the server, {max_connections: 12}; disk: its tables are on a disk that can be made to fail. */
+    constructor(options = {}, { disk = false } = {}) {
         this.directory = temporaryDirectory();
         // The server crashes, the machine does not: no fsync.
         const settings = Object.entries(options).map(([name, value]) => `-c ${name}=${value}`).join(' ');
-        this.env = { ...process.env, PG_CLUSTER_FSYNC: 'off', PG_CLUSTER_OPTIONS: settings };
+        if (disk) this.disk = diskFault(this.directory, join(this.directory, 'data/base'));
+        this.env = { ...process.env, ...this.disk?.env, PG_CLUSTER_FSYNC: 'off', PG_CLUSTER_OPTIONS: settings };
         this.dsn = this.#run('start', String(process.pid));
     }
 

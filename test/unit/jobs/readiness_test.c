@@ -113,6 +113,43 @@ static void another_master_key_is_the_reason(void **state)
     readiness_free(r);
 }
 
+static void a_store_that_cannot_be_written_is_a_reason_until_a_write_succeeds(void **state)
+{
+    struct store_fixture *f = *state;
+    struct readiness *r = start(f);
+    (void)wait_for(r, 0);
+    store_note_failure(f->store, "the disk is full", "commit", "disk full");
+    const struct readiness_state found = readiness_wait(r);
+    assert_int_equal(found.reason_count, 2);
+    assert_string_equal(found.reasons[0], "the store cannot be written");
+    assert_string_equal(found.reasons[1], "the disk is full");
+    assert_false(found.silent);
+    (void)wait_for(r, 0); /* nobody else writes */
+    readiness_stop(r);
+    store_close(f->store); /* its thread may still have the write */
+    readiness_free(r);
+    assert_int_equal(store_fixture_start(f), 0);
+}
+
+static bool strays(void *context)
+{
+    return *(bool *)context;
+}
+
+static void a_clock_that_strays_is_the_reason(void **state)
+{
+    struct store_fixture *f = *state;
+    bool far = true;
+    const struct readiness_options options = {
+        .config = &f->config, .store = f->store, .stage = stage_now, .strays = strays, .context = &far};
+    struct readiness *r = NULL;
+    stage = NULL;
+    assert_int_equal(readiness_new(&options, &r), ERR_NONE);
+    assert_string_equal(wait_for(r, 1).reasons[0],
+                        "the clock differs from that of the database server by more than 30 s");
+    readiness_free(r);
+}
+
 /* ---- a store that does not answer ---- */
 
 struct blocker {
@@ -213,6 +250,8 @@ int main(void)
         TEST(a_schema_that_needs_a_newer_program_is_the_reason),
         TEST(a_newer_schema_that_admits_this_program_is_ready),
         TEST(another_master_key_is_the_reason),
+        TEST(a_store_that_cannot_be_written_is_a_reason_until_a_write_succeeds),
+        TEST(a_clock_that_strays_is_the_reason),
         TEST(a_silent_store_is_the_reason_and_holds_up_no_answer),
         TEST(a_stop_answers_all_that_have_asked),
     };

@@ -369,12 +369,24 @@ static void a_failed_transaction_runs_again_where_that_helps(void **state)
         const char *state;
         enum err result;
         int runs;
-    } table[] = {
-        {"40001", ERR_NONE, 2},           {"40P01", ERR_NONE, 2},           {"53200", ERR_NONE, 2},
-        {"55P03", ERR_NONE, 2},           {"08006", ERR_NONE, 2},           {"08P01", ERR_NONE, 2},
-        {"25P03", ERR_NONE, 2},           {"53300", ERR_NONE, 2},           {"57P01", ERR_NONE, 2},
-        {"57P05", ERR_NONE, 2},           {"42P05", ERR_NONE, 2},           {"57014", ERR_SERVICE_UNAVAILABLE, 1},
-        {"23502", ERR_INTERNAL_ERROR, 1}, {"53100", ERR_INTERNAL_ERROR, 1}, {"XX000", ERR_INTERNAL_ERROR, 1}};
+    } table[] = {{"40001", ERR_NONE, 2},
+                 {"40P01", ERR_NONE, 2},
+                 {"53200", ERR_NONE, 2},
+                 {"55P03", ERR_NONE, 2},
+                 {"08006", ERR_NONE, 2},
+                 {"08P01", ERR_NONE, 2},
+                 {"25P03", ERR_NONE, 2},
+                 {"53300", ERR_NONE, 2},
+                 {"57P01", ERR_NONE, 2},
+                 {"57P05", ERR_NONE, 2},
+                 {"42P05", ERR_NONE, 2},
+                 {"57014", ERR_SERVICE_UNAVAILABLE, 1},
+                 {"23502", ERR_INTERNAL_ERROR, 1},
+                 {"53100", ERR_SERVICE_UNAVAILABLE, 1},
+                 {"53400", ERR_SERVICE_UNAVAILABLE, 1},
+                 {"58030", ERR_SERVICE_UNAVAILABLE, 1},
+                 {"42501", ERR_SERVICE_UNAVAILABLE, 1},
+                 {"XX000", ERR_INTERNAL_ERROR, 1}};
     char sql[100];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         snprintf(sql, sizeof sql, "DO 'BEGIN RAISE EXCEPTION USING ERRCODE = ''%s''; END'", table[i].state);

@@ -192,12 +192,14 @@ static void writes_fail_on_a_full_disk_and_recover(void **state)
     enum err full[3];
     for (int i = 0; i < 3; i++)
         full[i] = store_run(f->store, STORE_WRITE, put, "2");
+    const char *failing = store_failing(f->store);
     enum err begun = store_session_begin(session);
     char text[16] = "";
     enum err read = read_setting(session, text, sizeof text);
     set_file_size_limit(RLIM_INFINITY);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(full[i], ERR_INTERNAL_ERROR);
+        assert_int_equal(full[i], ERR_SERVICE_UNAVAILABLE);
+    assert_string_equal(failing, "File too large"); /* as a size limit calls it */
     assert_int_equal(begun, ERR_NONE);
     assert_int_equal(read, ERR_NONE);
     assert_string_equal(text, "1");
@@ -558,8 +560,8 @@ static void nothing_is_acknowledged_after(struct store_fixture *f, const char *w
 {
     assert_int_equal(store_run(f->store, STORE_WRITE, put, "before"), ERR_NONE);
     in_directory(f, what);
-    assert_int_equal(store_run(f->store, STORE_WRITE, put, "after"), ERR_INTERNAL_ERROR);
-    assert_int_equal(store_run(f->store, STORE_WRITE, put, "later"), ERR_INTERNAL_ERROR);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "after"), ERR_SERVICE_UNAVAILABLE);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "later"), ERR_SERVICE_UNAVAILABLE);
 }
 
 static void a_removed_database_takes_no_more_writes(void **state)

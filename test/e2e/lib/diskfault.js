@@ -1,0 +1,19 @@
+// A disk that refuses writes: lib/diskfault.c, preloaded.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The environment of a process whose writes below a directory `refuse` makes fail with an error ('ENOSPC'), until `mend`. */
+export function diskFault(directory, below) {
+    const library = join(directory, 'diskfault.so'), trigger = join(directory, 'fault');
+    const built = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, join(dirname(fileURLToPath(import.meta.url)), 'diskfault.c'), '-ldl'], { encoding: 'utf8' });
+    assert.equal(built.status, 0, built.stderr);
+    return {
+        env: { LD_PRELOAD: library, DISKFAULT: trigger, DISKFAULT_BELOW: below },
+        refuse: (error) => writeFileSync(trigger, String(constants.errno[error])),
+        mend: () => rmSync(trigger, { force: true }),
+    };
+}
