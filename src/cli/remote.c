@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "cli/complain.h"
 #include "cli/profile.h"
+#include "net/tls.h"
 
 #define ANSWER_MAX (16U << 20)
 #define TIMEOUT_MS 60000L
@@ -165,6 +166,7 @@ void remote_prepare(const struct remote *r, CURL *curl)
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    net_tls_bound_curl(curl);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "portero/" PORTERO_VERSION);
     if (r->certificate.p) {

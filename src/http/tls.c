@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/metric.h"
 #include "http/tls_tickets.h"
+#include "net/tls.h"
 
 /* Bytes of a ClientHello's lists. Browsers need a fraction; libssl would process 60,000 of each. */
 #define CIPHERS_MAX    1024
@@ -85,10 +86,11 @@ static bool configure_context(SSL_CTX *ctx, const struct http_tls *t)
 {
     static const unsigned char id[] = "portero";
     /* An end of input without close_notify is harmless here: every request has a length. */
-    SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
-                                 SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA |
+                                 SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(ctx,
                      SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    net_tls_bound(ctx);
     SSL_CTX_set_read_ahead(ctx, 1);
     SSL_CTX_set_max_send_fragment(ctx, RECORD_MAX);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF); /* resumption is by tickets, which the client keeps */

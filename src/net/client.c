@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "net/guard.h"
+#include "net/tls.h"
 
 #define IDLE_MAX   8     /* idle handles kept with their connections; further ones are closed after use */
 #define FIELDS_MAX 65536 /* bytes of an answer's status lines and header fields */
@@ -155,6 +156,7 @@ static void set_limits(CURL *curl, const struct net_call *call)
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, call->guarded ? "https" : "http,https");
     curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    net_tls_bound_curl(curl);
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, call->timeout_ms);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, call->timeout_ms);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/guard.h"
+#include "net/tls.h"
 
 #define EVENTS   64
 #define MANY     16 /* events at once that mean overload */
@@ -128,6 +129,7 @@ static CURL *poster_handle_new(const struct net_poster *p)
     curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "https");
     curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    net_tls_bound_curl(c);
     curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, p->options.verify_tls ? 1L : 0L);
     curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, p->options.verify_tls ? 2L : 0L);
     curl_easy_setopt(c, CURLOPT_PROXY, "");

@@ -8,6 +8,7 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/tls.h"
 #include "providers/mail.h"
 #include "providers/mime.h"
 
@@ -81,6 +82,7 @@ static void set_smtp_options(CURL *curl, const struct smtp_mailer *m)
     curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* a timeout does not wait for a name server */
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    net_tls_bound_curl(curl);
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_URL, m->url);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metric.h"
+#include "net/tls.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_stack.h"
 #include "voice/sip_trunk_form.h"
@@ -201,6 +202,7 @@ static bool prepare(struct sip_agent *a, SSL_CTX *context)
 {
     const char *groups = a->config->tls_groups;
     SSL_CTX_set_app_data(context, a);
+    net_tls_bound_given(context);
     SSL_CTX_set_info_callback(context, on_handshake);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) && SSL_CTX_set1_groups_list(context, groups) &&

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 
 #include "net/poster.h"
+#include "net/tls.h"
 
 #define POSTS 100
 
@@ -15,11 +16,24 @@ struct desk {
     atomic_bool hangs, closes_kept;
     unsigned done, answered;
     struct str reply; /* STR_NONE: 200 */
+    int keys;         /* new keys before each part of the reply; below 0: for ever */
 };
+
+/* Sends new TLS keys, which are records without data. */
+static bool send_keys(struct received *q, int count)
+{
+    for (int i = 0; i != count; i++)
+        if (SSL_key_update(q->ssl, SSL_KEY_UPDATE_NOT_REQUESTED) != 1 || SSL_do_handshake(q->ssl) != 1)
+            return false;
+    return true;
+}
 
 static bool answer(struct received *q, void *context)
 {
     struct desk *d = context;
+    if (d->keys)
+        return send_keys(q, d->keys) && received_say(q, STR("HTTP/1.1 200 OK\r\n")) && send_keys(q, d->keys) &&
+               received_say(q, STR("Content-Length: 0\r\n\r\n"));
     if (d->reply.p)
         return received_say(q, d->reply);
     if (d->hangs)
@@ -155,6 +169,22 @@ static void test_no_request_is_sent_again_after_a_kept_connection_closes(void **
             assert_string_equal(posts[i].failure, "broken");
 }
 
+static void test_an_answer_of_new_keys_without_end_is_cut(void **state)
+{
+    struct desk *d = *state;
+    struct net_post endless = post_of(d), other = post_of(d);
+    d->keys = -1;
+    assert_int_equal(net_poster_start(d->poster, &endless), ERR_NONE);
+    while (d->receiver->requests == 0)
+        (void)net_poster_wait(d->poster, 1);
+    wait_until_done(d, 1);
+    assert_string_equal(endless.failure, "broken");
+    d->keys = NET_TLS_IDLE_MAX / 2 + 1; /* with data between them */
+    assert_int_equal(net_poster_start(d->poster, &other), ERR_NONE);
+    wait_until_done(d, 2);
+    assert_int_equal(other.status, 200);
+}
+
 static void test_a_wake_up_ends_the_wait(void **state)
 {
     struct desk *d = *state;
@@ -184,6 +214,7 @@ int main(void)
         TEST(test_no_request_is_sent_again_after_a_kept_connection_closes),
         TEST(test_retry_after_is_understood_in_seconds_and_bounded),
         TEST(test_the_end_of_a_request_may_start_another),
+        TEST(test_an_answer_of_new_keys_without_end_is_cut),
         TEST(test_a_wake_up_ends_the_wait),
         TEST(test_an_aborted_request_is_not_done),
     };

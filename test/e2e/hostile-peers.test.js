@@ -1,0 +1,136 @@
+// Peers that keep a connection busy for ever, at each of its layers (lib/hostile.c), against all that the service asks
+// others, and against its own ports: each is given up, nobody else is delayed, and a stop ends.
+// engine: sqlite, because it tests what the service does on the network
+import { describe, it, before, beforeEach } from 'node:test';
+import assert from 'node:assert/strict';
+import { ok } from './lib/client.js';
+import { useHostilePeers } from './lib/hostile.js';
+import { known } from './lib/oauth.js';
+import { METRICS, page, raised } from './lib/metrics.js';
+import { buzz } from './lib/phone.js';
+import { freePort } from './lib/port.js';
+import { PushService, Subscription } from './lib/push.js';
+import { REACHABLE, useReceiver } from './lib/receiver.js';
+import { signInBrowser } from './lib/site.js';
+import { eventually, freshEmail, grant, resident, signIn, useWorld, world } from './lib/world.js';
+
+const ENDPOINTS = 5; // of an account
+const ACCOUNTS = 4;
+const TAKEN = ['body', 'slow-body', 'chunks', 'extension', 'trailers']; // their status is an answer
+
+describe('a peer that keeps its connection busy for ever', () => {
+    const peers = useHostilePeers();
+    let sips;
+    before(async () => { sips = await freePort(); });
+    const w = useWorld(() => ({
+        config: {
+            ...REACHABLE, ...METRICS, oauth: { allow_private: true, ca: peers.ca },
+            listen: { ...METRICS.listen, sips: `127.0.0.1:${sips}` }, tls: { sip_certificate: peers.certificate, sip_key: peers.certificate },
+        },
+    }));
+    const { client } = w;
+    const receiver = useReceiver();
+    const service = new PushService();
+    before(() => service.listen());
+    let owner;
+    before(async () => { owner = await resident(client); });
+    beforeEach(() => { receiver.requests.length = 0; });
+    const each = () => [...peers.ports].map(([name, port]) => ({ name, url: `https://localhost:${port}/x` }));
+    const endpointOf = async (who, url) => ok(await who.client.post('/v1/webhooks', { url }), 201);
+    const tested = async (who, { id }) => ok(await who.client.post(`/v1/webhooks/${id}/test`), 202).delivery_id;
+    const deliveries = async (who, { id }) => ok(await who.client.get(`/v1/webhooks/${id}/deliveries`)).data;
+
+    it('is given up as a receiver of webhooks, and other receivers are not delayed', async () => {
+        const own = await endpointOf(owner, receiver.url());
+        const attempts = [];
+        const all = each();
+        for (let from = 0; from < all.length; from += ENDPOINTS) {
+            const who = await signIn(client);
+            for (const { name, url } of all.slice(from, from + ENDPOINTS)) {
+                const endpoint = await endpointOf(who, url);
+                attempts.push({ name, who, endpoint });
+                await tested(who, endpoint);
+                await eventually(() => peers.met(name), `an attempt at ${name}`);
+                const mine = await tested(owner, own);
+                await eventually(async () => (await deliveries(owner, own)).find(({ id }) => id === mine).status === 'delivered', `a delivery next to ${name}`);
+            }
+        }
+        for (const { name, who, endpoint } of attempts) {
+            const [found] = await eventually(async () => {
+                const list = await deliveries(who, endpoint);
+                return list[0].attempts && list;
+            }, `the end of ${name}`);
+            if (TAKEN.includes(name)) assert.equal(found.status, 'delivered', name);
+            else assert.match(found.last_error, /^(timeout|broken|tls|status)$/, name);
+        }
+    });
+
+    it('is given up as a push service, and other browsers are told', async () => {
+        const before = await page(w.daemon);
+        for (const { name, url } of each()) {
+            const met = peers.met(name);
+            const bad = await resident(client);
+            const { site } = await signInBrowser(client, { email: bad.email });
+            const path = `/v1/buildings/${bad.building.id}/notices/push`;
+            ok(await site.put(path, { ...new Subscription({ url: () => url }).keys, notices: ['ring'] }));
+            ok(await site.post(`${path}/test`), 202);
+            await eventually(() => peers.met(name) > met, `a message to ${name}`);
+            const good = await signInBrowser(client, { email: owner.email });
+            const subscription = new Subscription(service);
+            ok(await good.site.put(`/v1/buildings/${owner.building.id}/notices/push`, { ...subscription.keys, notices: ['ring'] }));
+            ok(await good.site.post(`/v1/buildings/${owner.building.id}/notices/push/test`), 202);
+            await subscription.first('test');
+        }
+        const failed = each().length - TAKEN.length;
+        await eventually(async () => {
+            const more = raised(before, await page(w.daemon));
+            return ['later', 'dropped'].reduce((sum, end) => sum + (more[`portero_pushes_total{outcome="${end}"}`] ?? 0), 0) >= failed;
+        }, 'the end of all');
+    });
+
+    it('is given up as the host of an assistant\'s document', async () => {
+        const queue = each();
+        await Promise.all(Array.from({ length: ACCOUNTS }, async () => {
+            const { site } = await signInBrowser(client);
+            for (let one = queue.shift(); one; one = queue.shift()) {
+                const view = ok(await site.post('/v1/oauth/client', { request: known(client, one.url).ask() }));
+                assert.match(view.reason, /^the document(?: did not arrive within|'s host cannot be reached| was answered with another status)/, one.name);
+            }
+        }));
+    });
+
+    it('is cut off as a client of HTTPS and of SIP over TLS, while others are served', async () => {
+        await grant(owner, { type: 'timer', expires_in_minutes: 60 });
+        let over = false;
+        const floods = Promise.all([new URL(w.daemon.https).port, sips].flatMap((port) => Array.from({ length: 8 }, () => peers.flood(port))));
+        floods.then(() => { over = true; });
+        do {
+            ok(await client.get('/v1/health'));
+            assert.equal((await buzz(w.daemon, owner.number)).tones, owner.tone);
+        } while (!over);
+        assert.deepEqual(new Set(await floods), new Set(['closed\n']));
+    });
+
+    it('keeps no stop from its end', async () => {
+        const who = await signIn(client);
+        const endpoint = await endpointOf(who, each().find(({ name }) => name === 'keys').url);
+        const met = peers.met('keys');
+        await tested(who, endpoint);
+        await eventually(() => peers.met('keys') > met, 'an attempt');
+        assert.deepEqual(await w.daemon.terminate(), { code: 0, signal: null });
+    });
+
+    for (const name of ['silent', 'hello-requests', 'keys-at-once', 'greeting']) {
+        it(`keeps no stop from its end as a mail server: ${name}`, async () => {
+            const met = peers.met(name);
+            const one = await world({ config: { mail: { provider: 'smtp', url: `smtps://localhost:${peers.ports.get(name)}`, ca: peers.ca, from: 'door@door.example', user: '' } } });
+            try {
+                ok(await one.client.post('/v1/auth/otp', { email: freshEmail() }));
+                await eventually(() => peers.met(name) > met, 'a connection');
+                assert.deepEqual(await one.daemon.terminate(), { code: 0, signal: null });
+            } finally {
+                await one.close();
+            }
+        });
+    }
+});
