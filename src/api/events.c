@@ -112,7 +112,8 @@ static enum err get_events(struct request *q, struct reply *p)
 #define V(symbol, text, fields, doc) "- `" text "`: " doc "\n"
 static const char description[] =
     "Server-sent events (`text/event-stream`): what happens at the door and to grants and settings, within a moment "
-    "of its commit. `id` is a number of the building that rises by one with each event. `data` is a JSON object with "
+    "of its commit. `id` is a number of the building that rises by one with each event, and by more after a restore. "
+    "`data` is a JSON object with "
     "`seq` (that number), `type`, `at` (when it happened) and the members of the type; those of calls have `call_id`. "
     "Steps of a call may come a moment after a later decision: sort by `at`.\n\n"
 #include "tbl/feed.def"

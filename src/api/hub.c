@@ -74,8 +74,10 @@ static void hub_resync(void *context)
 void hub_changed(struct hub *h, unsigned topics, const struct store_fed *fed)
 {
     hub_heard(h, topics, fed);
+    pthread_mutex_lock(&h->mutex);
     if (topics & (TOPIC_FEED | TOPIC_KEYS))
         hub_nodes_note(h->nodes, topics, fed);
+    pthread_mutex_unlock(&h->mutex);
 }
 
 enum err hub_room(struct hub *h, const struct id *key)
@@ -335,8 +337,11 @@ void hub_stop(struct hub *h)
 {
     if (!h || !h->running)
         return;
-    hub_nodes_free(h->nodes);
-    h->nodes = NULL;
+    pthread_mutex_lock(&h->mutex);
+    struct hub_nodes *nodes = h->nodes;
+    h->nodes = NULL; /* the store's threads note no more */
+    pthread_mutex_unlock(&h->mutex);
+    hub_nodes_free(nodes);
     pthread_mutex_lock(&h->mutex);
     h->stop = true;
     pthread_cond_signal(&h->wake);

@@ -78,8 +78,19 @@ static void stream_closed(void *user)
     free(s);
 }
 
+/* The events that did not fit are read again. */
+static void stream_taken(void *user)
+{
+    struct hub_stream *s = user;
+    struct hub *h = s->hub;
+    pthread_mutex_lock(&h->mutex);
+    s->given = s->seq;
+    hub_mark_grown(h, s->building);
+    pthread_mutex_unlock(&h->mutex);
+}
+
 static const struct http_stream_handler stream_handler = {
-    .beat = stream_beat, .drain = stream_drain, .closed = stream_closed};
+    .beat = stream_beat, .drain = stream_drain, .taken = stream_taken, .closed = stream_closed};
 
 static struct hub_building *building_of_stream(struct hub *h, const struct id *id)
 {
@@ -176,17 +187,37 @@ static void deliver_news(const struct hub_stream *s, const struct hub_block *b, 
     buf_done(&text);
 }
 
+static size_t end_of_event(const struct hub_block *b, size_t i)
+{
+    return i + 1 < b->count ? b->starts[i + 1] : b->bytes.n;
+}
+
+/* Sends as many as the client has room for; the others are read again when it has taken these. */
+static void deliver_events(struct hub_stream *s, const struct hub_block *b, size_t from)
+{
+    const size_t start = b->starts[from], room = http_stream_room(s->conn);
+    size_t end = start, i = from;
+    for (; i < b->count && end_of_event(b, i) - start <= room; i++)
+        end = end_of_event(b, i);
+    s->seq = b->first + (int64_t)i - 1;
+    if (i < b->count)
+        http_stream_await(s->conn);
+    if (end > start)
+        (void)http_stream_send(s->conn, str_n(b->bytes.p + start, end - start));
+}
+
 /* A stream may have got some of the events by an earlier block. */
 static void deliver(struct hub_stream *s, const struct hub_block *b)
 {
     const int64_t skip = s->seq + 1 - b->first;
     if (skip < 0 || skip >= (int64_t)b->count)
         return;
+    if (!s->reader.form) {
+        deliver_events(s, b, (size_t)skip);
+        return;
+    }
     s->seq = b->first + (int64_t)b->count - 1;
-    if (s->reader.form)
-        deliver_news(s, b, (size_t)skip);
-    else
-        (void)http_stream_send(s->conn, str_from(buf_view(&b->bytes), b->starts[skip]));
+    deliver_news(s, b, (size_t)skip);
 }
 
 static void run_post(struct hub_loop *l, const struct hub_post *p)

@@ -102,6 +102,7 @@ struct http_conn {
     const struct http_stream_handler *stream; /* NULL: no stream */
     void *stream_user;
     bool stalled; /* output was waiting at the last beat */
+    bool awaited; /* the stream's handler is told when the output has been taken */
 };
 
 struct http_conn_list {
@@ -212,6 +213,8 @@ void http_conn_free(struct http_conn *c);
 /* ---- stream.c ---- */
 /* Tells the handler of the connection's stream, if it has one, that it is over. */
 void http_stream_closed(struct http_conn *c);
+/* Tells the handler if the peer has taken all that was sent. */
+void http_stream_settle(struct http_conn *c);
 /* The time of the stream's next beat has come. */
 void http_stream_beat(struct http_conn *c);
 /* Has the handlers end all streams. */

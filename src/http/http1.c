@@ -336,8 +336,10 @@ static void settle_stream(struct http_conn *c)
     const bool writes = http_conn_is_blocked(c) || c->read_wants_write;
     if (c->broken || c->eof)
         http_conn_end(c, false);
-    else
+    else {
         http_conn_wait_for(c, writes ? EV_READ | EV_WRITE : EV_READ);
+        http_stream_settle(c);
+    }
 }
 
 static void http1_settle(struct http_conn *c)

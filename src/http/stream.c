@@ -13,9 +13,20 @@ struct http_conn *http_stream_begin(struct http_request *r, struct str head, con
     return c;
 }
 
+size_t http_stream_room(const struct http_conn *c)
+{
+    return c->out.n < HTTP_STREAM_OUTPUT ? HTTP_STREAM_OUTPUT - c->out.n : 0;
+}
+
+void http_stream_await(struct http_conn *c)
+{
+    c->awaited = true;
+    http_conn_ready(c);
+}
+
 bool http_stream_send(struct http_conn *c, struct str bytes)
 {
-    if (c->out.n + bytes.n > HTTP_STREAM_OUTPUT) {
+    if (bytes.n > http_stream_room(c)) {
         http_conn_end(c, true);
         return false;
     }
@@ -46,6 +57,14 @@ void http_stream_closed(struct http_conn *c)
     c->stream = NULL;
     if (handler)
         handler->closed(c->stream_user);
+}
+
+void http_stream_settle(struct http_conn *c)
+{
+    if (!c->awaited || http_conn_is_blocked(c))
+        return;
+    c->awaited = false;
+    c->stream->taken(c->stream_user);
 }
 
 void http_stream_beat(struct http_conn *c)

@@ -14,6 +14,8 @@ struct http_stream_handler {
     void (*beat)(void *user);
     /* The server stops: must end the stream. */
     void (*drain)(void *user);
+    /* The peer has taken what was sent before http_stream_await(). May be NULL. */
+    void (*taken)(void *user);
     /* The stream is over: its peer has left or does not read, or it was ended. The last call. */
     void (*closed)(void *user);
 };
@@ -25,6 +27,10 @@ struct http_conn *http_stream_begin(struct http_request *r, struct str head, con
 /* Sends the bytes, which are copied. Returns false if the peer was too slow: the stream is closed then. Other streams
  * of the loop may be closed meanwhile. */
 bool http_stream_send(struct http_conn *c, struct str bytes);
+/* Bytes that can be sent now. */
+size_t http_stream_room(const struct http_conn *c);
+/* Calls `taken` once, when the peer has taken all that was sent; not from within a call of ours. */
+void http_stream_await(struct http_conn *c);
 /* Closes the stream after its last data. */
 void http_stream_end(struct http_conn *c);
 /* Where other threads post mail to the loop. It outlives the streams, until http_server_free. */

@@ -7,6 +7,7 @@ import { chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSy
 import { join } from 'node:path';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { binary, cleanEnvironment, engine, portero, temporaryDirectory } from './lib/daemon.js';
+import { Stream } from './lib/stream.js';
 import { sql } from './lib/store.js';
 import { eventually, resident, useWorld } from './lib/world.js';
 
@@ -183,6 +184,13 @@ describe('restore', { skip }, () => {
         ended = true;
         await Promise.all(writers);
         const late = await create('after the backup');
+        const position = async (headers) => {
+            const stream = await Stream.open(person.client, person.building.id, { headers });
+            await stream.until(() => stream.last, 'a position');
+            stream.cut();
+            return stream;
+        };
+        const { last } = await position();
 
         complains(restore(file), 2, /in use by another portero process/);
         await w.daemon.terminate();
@@ -197,6 +205,9 @@ describe('restore', { skip }, () => {
         await start(empty);
         for (const id of before) assert.ok(await found(id), `${id} was acknowledged before the backup, and is gone`);
         assert.ok(!await found(late));
+        // A reader of events that the copy lacks is not given others under their numbers.
+        for (let i = 0; i <= acknowledged.length - before.length; i++) await create('after the restore');
+        assert.deepEqual((await position({ 'Last-Event-ID': last })).events.map(({ type }) => type), ['reset']);
         await w.daemon.terminate();
         await start(old);
         assert.ok(await found(late));

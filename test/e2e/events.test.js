@@ -126,6 +126,22 @@ describe('the events of a building', () => {
         gapless(seen, begun);
     });
 
+    it('come to a client that is as far behind as it can be, however long they are', async () => {
+        const CALLS = 66, EVENTS = 3 * CALLS; // almost the 200 that are sent again
+        const visited = await resident(client);
+        await grant(visited, { type: 'timer', label: '\u{1f600}'.repeat(120), expires_in_minutes: 600 });
+        const first = await open({}, visited);
+        await first.until(() => first.last, 'its position');
+        const { last } = first;
+        for (let i = 0; i < CALLS; i++) await visit(client, { to: visited.number });
+        await first.read(EVENTS);
+        first.cut();
+        const again = await open({ headers: { 'Last-Event-ID': last } }, visited);
+        gapless(await again.read(EVENTS), Number(last));
+        assert.ok(Buffer.byteLength(JSON.stringify(again.events)) > 65536, 'more than fits at once');
+        again.cut();
+    });
+
     it('begin with reset for a position that is unknown, too far back, or no number', async () => {
         const stream = await open();
         await grant(person, { type: 'timer', expires_in_minutes: 5 });

@@ -8,9 +8,11 @@ import { join } from 'node:path';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { portero, root, temporaryDirectory } from './lib/daemon.js';
 import { sql } from './lib/store.js';
-import { eventually, resident, world } from './lib/world.js';
+import { Stream } from './lib/stream.js';
+import { eventually, grant, resident, world } from './lib/world.js';
 
 const [, SETTINGS] = /^```ini\n(# postgresql\.conf[^]*?)^```$/m.exec(readFileSync(join(root, 'docs/operations.md'), 'utf8'));
+const [LEAP] = /UPDATE feed_counter [^`]*/.exec(readFileSync(join(root, 'docs/operations.md'), 'utf8'));
 const cluster = join(root, 'scripts/pg-cluster');
 // PostgreSQL does not run as root, see scripts/pg-cluster.
 const asServer = process.getuid() === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups'] : [];
@@ -57,6 +59,13 @@ describe('a PostgreSQL store', () => {
         const moment = sql(server, 'SELECT clock_timestamp();').trim();
         await new Promise((done) => { setTimeout(done, 50); });
         const undone = await create('after the moment');
+        const position = async (session, headers) => {
+            const stream = await Stream.open(session.client, session.building.id, { headers });
+            await stream.until(() => stream.last, 'a position');
+            stream.cut();
+            return stream;
+        };
+        const before = (await position(person)).last;
         const last = sql(server, 'SELECT pg_walfile_name(pg_switch_wal());').trim();
         await eventually(() => existsSync(join(archive, last)), 'the archived log');
         await w.daemon.terminate();
@@ -67,6 +76,7 @@ describe('a PostgreSQL store', () => {
         run('sh', '-c', `printf '%s' "$1" >> "$2/data/postgresql.auto.conf"; touch "$2/data/recovery.signal"; chown --reference="$2/data" "$2/data/recovery.signal"`, '-', settings, second);
         const restored = run(cluster, 'start', second, String(process.pid));
         await eventually(() => sql({ dsn: restored }, 'SELECT pg_is_in_recovery();').trim() === 'f', 'the end of the recovery');
+        sql({ dsn: restored }, LEAP);
         w.daemon.config.store = { engine: 'postgresql', dsn: restored };
         w.client.close();
         await w.daemon.start();
@@ -74,6 +84,10 @@ describe('a PostgreSQL store', () => {
         const again = w.client.as(person.key);
         for (const id of [early, kept]) ok(await again.get(`/v1/unlock/${id}`));
         assert.equal((await again.get(`/v1/unlock/${undone}`)).status, 404);
+        const session = { ...person, client: again };
+        await grant(session, { type: 'timer', expires_in_minutes: 5 });
+        await grant(session, { type: 'timer', expires_in_minutes: 5 });
+        assert.deepEqual((await position(session, { 'Last-Event-ID': before })).events.map(({ type }) => type), ['reset']);
         const checked = portero(['check-store', '--config', w.daemon.configPath, '--data', w.daemon.data]);
         assert.equal(checked.status, 0, checked.stdout);
     });

@@ -16,6 +16,10 @@ INSERT INTO feed (building_id, seq, at, type, data) SELECT building_id, seq, $2,
 -- name: feed_newest
 SELECT seq FROM feed_counter WHERE building_id = $1
 
+-- name: feed_leap
+-- After a restore: the numbers of events that came after the copy are not given again.
+UPDATE feed_counter SET seq = seq + 1000000000
+
 -- name: feed_read
 SELECT seq, at, type, data FROM feed WHERE building_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
 

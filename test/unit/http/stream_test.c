@@ -23,7 +23,7 @@ struct rig {
     struct http_loop *loop;
     struct http_conn *stream;
     int client;
-    unsigned beats, closed;
+    unsigned beats, taken, closed;
     bool gone; /* the client leaves before its answer */
 };
 
@@ -41,6 +41,12 @@ static void on_drain(void *user)
     http_stream_end(g->stream);
 }
 
+static void on_taken(void *user)
+{
+    struct rig *g = user;
+    g->taken++;
+}
+
 static void on_closed(void *user)
 {
     struct rig *g = user;
@@ -48,7 +54,8 @@ static void on_closed(void *user)
     g->stream = NULL;
 }
 
-static const struct http_stream_handler handler = {.beat = on_beat, .drain = on_drain, .closed = on_closed};
+static const struct http_stream_handler handler = {
+    .beat = on_beat, .drain = on_drain, .taken = on_taken, .closed = on_closed};
 
 static void on_head(void *ctx, struct http_request *r, unsigned loop)
 {
@@ -234,6 +241,31 @@ static void test_a_peer_that_reads_nothing_between_two_beats_is_cut(void **state
     assert_int_equal(g->loop->conns.count, 0);
 }
 
+static void test_a_sender_that_waits_is_told_once_when_all_is_taken(void **state)
+{
+    struct rig *g = *state;
+    static char block[4096];
+    begin(g);
+    memset(block, 'x', sizeof block);
+    while (!http_conn_is_blocked(g->stream)) {
+        assert_true(http_stream_send(g->stream, str_n(block, sizeof block)));
+        turn(g);
+    }
+    assert_true(http_stream_room(g->stream) < HTTP_STREAM_OUTPUT);
+    http_stream_await(g->stream);
+    turn(g);
+    assert_int_equal(g->taken, 0);
+    for (int i = 0; i < 100; i++) {
+        (void)received(g);
+        turn(g);
+    }
+    assert_int_equal(g->taken, 1);
+    assert_int_equal(http_stream_room(g->stream), HTTP_STREAM_OUTPUT);
+    http_stream_await(g->stream);
+    turn(g);
+    assert_int_equal(g->taken, 2);
+}
+
 static void test_held_output_of_streams_is_relieved(void **state)
 {
     struct rig *g = *state;
@@ -290,6 +322,7 @@ int main(void)
         TEST(test_a_quiet_stream_beats),
         TEST(test_a_peer_that_does_not_read_is_cut),
         TEST(test_a_peer_that_reads_nothing_between_two_beats_is_cut),
+        TEST(test_a_sender_that_waits_is_told_once_when_all_is_taken),
         TEST(test_held_output_of_streams_is_relieved),
         TEST(test_the_end_of_a_stream_comes_after_its_bytes),
         TEST(test_a_stop_ends_streams_after_their_last_words),
