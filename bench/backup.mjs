@@ -1,6 +1,6 @@
 // A backup while clients write: the time that they wait, against that without a backup in the same run.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { median, paced, result, sized, stop } from './lib.mjs';
@@ -84,4 +84,52 @@ export async function backup(big) {
     + `the WAL after a backup ${(Math.max(...wal) / 1e6).toFixed(0)} MB at most`);
   run(binary, ['check-store', '--data', big]);
   await moved(big);
+}
+
+const EVERY_S = 5, COPIES = sized(6, 2);
+
+/** Seconds of processor time that the thread has had. */
+function spent(pid, thread) {
+  for (const id of readdirSync(`/proc/${pid}/task`)) {
+    const [, name, rest] = /^\d+ \((.*)\) (.*)/.exec(readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8'));
+    if (name === thread) return (Number(rest.split(' ')[11]) + Number(rest.split(' ')[12])) / 100;
+  }
+  throw new Error(`no thread ${thread}`);
+}
+
+const changes = (directory) => readdirSync(directory).filter((name) => name.endsWith('.pages'));
+
+/** A directory that follows the store: its cost for each file, and for those who write meanwhile. */
+export async function follow(big) {
+  const keys = readFileSync(join(big, 'keys'), 'utf8').split('\n').slice(0, 10_000).map((line) => line.split(' ')[0]);
+  const directory = join(big, 'copies'), database = join(big, 'portero.db');
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory);
+  const [quiet, copied] = [[], []];
+  let each = 0, size = 0;
+  const measure = async (name, env, into) => {
+    const server = await portero(big, { free: true, env });
+    const load = (part, seconds) => paced(server.http, { rate: RATE, seconds, make: (i) => request(keys, `follow-${name}-${part}`, i) });
+    await load('warm', 3);
+    if (env) {
+      while (changes(directory).length === 0) await load('whole', 1);
+    }
+    const [had, before] = env ? [changes(directory).length, spent(server.pid, 'copies')] : [0, 0];
+    into.push(p99(await load('measured', COPIES * EVERY_S)));
+    if (env) {
+      const made = changes(directory);
+      each = (spent(server.pid, 'copies') - before) / (made.length - had);
+      size = median(made.slice(had).map((file) => statSync(join(directory, file)).size));
+    }
+    await stop(server);
+  };
+  for (let round = 0; round < sized(3, 1); round++) {
+    await measure(`quiet-${round}`, undefined, quiet);
+    await measure(`copied-${round}`, { PORTERO_BACKUP_DIRECTORY: directory, PORTERO_BACKUP_EVERY_S: String(EVERY_S) }, copied);
+  }
+  const hashed = await timed('sha256sum', [database]);
+  result(`POST, ${RATE}/s, copied every ${EVERY_S} s, p99`, median(copied), 'ms', median(quiet), 'not copied', '<= 3', median(copied.map((one, i) => one / quiet[i])));
+  result('processor time for a file of changes', each, 's', hashed, 'sha256sum', '<= 3');
+  console.log(`  the store ${(statSync(database).size / 1e6).toFixed(0)} MB, a file of changes ${(size / 1e6).toFixed(1)} MB`);
+  rmSync(directory, { recursive: true, force: true });
 }

@@ -9,7 +9,7 @@ import { connect as tls } from 'node:tls';
 import { dirname, join } from 'node:path';
 import { cpus, tmpdir } from 'node:os';
 import { assets } from './assets.mjs';
-import { backup } from './backup.mjs';
+import { backup, follow } from './backup.mjs';
 import { command } from './command.mjs';
 import { events } from './events.mjs';
 import { handshakes } from './handshakes.mjs';
@@ -464,6 +464,7 @@ const BENCHES = {
   grants: { files: [], grants: MILLION, run: grants },
   assets: { files: ['assets.mjs'], grants: FEW, run: (big) => assets(big, work) },
   backup: { files: ['backup.mjs'], grants: MILLION, run: backup },
+  follow: { files: [], grants: MILLION, run: follow },
   memory: { files: [], grants: MILLION, run: memory },
   events: { files: ['events.mjs'], grants: FEW, run: (big) => events(work, big) },
   handshakes: { files: ['handshakes.mjs', 'hello.mjs'], grants: FEW, run: handshakes },

@@ -305,14 +305,20 @@ static void check_prices(const struct config *c, struct buf *faults)
 
 /* ---- the table ---- */
 
+static void check_backup(const struct config *c, struct buf *faults)
+{
+    if (*c->backup_directory && c->engine != ENGINE_SQLITE)
+        config_fault(c, faults, "backup.directory follows a SQLite store; PostgreSQL has its own archive");
+}
+
 static const struct {
     void (*run)(const struct config *c, struct buf *faults);
     bool passes; /* its faults may pass by themselves, and a start meets them again */
 } checks[] = {
-    {check_data_dir, false}, {check_master_key, false},  {check_secrets, false},      {check_certificates, false},
-    {check_dsn, false},      {check_addresses, false},   {check_mail, false},         {check_rtp_ports, false},
-    {check_texts, false},    {check_numbers, false},     {check_twilio_hook, false},  {check_prices, false},
-    {check_billing, false},  {check_data_dir_now, true}, {check_addresses_now, true},
+    {check_data_dir, false}, {check_master_key, false}, {check_secrets, false},     {check_certificates, false},
+    {check_dsn, false},      {check_addresses, false},  {check_mail, false},        {check_rtp_ports, false},
+    {check_texts, false},    {check_numbers, false},    {check_twilio_hook, false}, {check_prices, false},
+    {check_billing, false},  {check_backup, false},     {check_data_dir_now, true}, {check_addresses_now, true},
 };
 
 static void run_checks(const struct config *c, bool start, struct buf *faults)

@@ -28,6 +28,7 @@
 #include "domain/work.h"
 #include "jobs/billing.h"
 #include "jobs/collector.h"
+#include "jobs/copies.h"
 #include "jobs/delivery.h"
 #include "jobs/erasure.h"
 #include "jobs/heartbeat.h"
@@ -68,6 +69,7 @@ struct daemon {
     struct collector *collector;    /* NULL, as the next, */
     struct metrics_server *metrics; /* without listen.metrics */
     struct heartbeat *heartbeat;
+    struct copies *copies;
     struct jobs *jobs;
     struct deliveries *deliveries;
     struct notices *notices;
@@ -457,6 +459,12 @@ static enum err start_collector(struct daemon *d, char **ret_why)
     return *d->config->listen_metrics ? collector_start(&options, &d->collector) : ERR_NONE;
 }
 
+static enum err start_copies(struct daemon *d, char **ret_why)
+{
+    (void)ret_why;
+    return *d->config->backup_directory ? copies_start(d->config, &d->copies) : ERR_NONE;
+}
+
 static enum err start_http(struct daemon *d, char **ret_why)
 {
     return http_server_start(d->http, ret_why);
@@ -479,6 +487,7 @@ static const struct {
              {"webhook deliveries", start_deliveries},
              {"notices", start_notices},
              {"SIP agent", start_sip},
+             {"copies", start_copies},
              {"metrics", start_collector},
              {"metrics", start_metrics},
              {"HTTP server", start_http}};
@@ -543,6 +552,8 @@ void daemon_stop(struct daemon *d)
         notices_stop(d->notices);
     if (d->service)
         service_stop(d->service);
+    copies_stop(d->copies);
+    d->copies = NULL;
     absence_end(d->absence);
     d->absence = NULL;
     metrics_server_stop(d->metrics);

@@ -120,6 +120,8 @@ static void collect_service(struct collector *c)
     if (store_exclusive(o->store)) {
         collect_database_size(c);
         collect_last_backup(c);
+        if (!*o->config->backup_directory)
+            metric_set(metrics.followed, METRIC_ABSENT);
     }
     if (o->trunks)
         collect_trunks(o->trunks);
@@ -216,6 +218,7 @@ static void omit_other_engine(const struct store *s)
         return;
     }
     metric_set(metrics.last_backup, METRIC_ABSENT);
+    metric_set(metrics.followed, METRIC_ABSENT);
     for (size_t i = 0; i < METRIC_FILE_VALUES; i++)
         metric_set(&metrics.store_bytes[i], METRIC_ABSENT);
     for (size_t i = 0; i < METRIC_ROUND_VALUES; i++)

@@ -23,6 +23,17 @@ struct backup {
  * before. */
 enum err backup_make(const struct config *c, const char *path, struct backup *ret, char **ret_why) CHECKED;
 
+/* Ends the copies that this process makes, which fail: the process ends. Any thread. */
+void backup_interrupt(void);
+
+struct page_sums;
+struct seal_sum;
+/* Writes the pages of the database `from` that differ from `sums` to a new file `path` (page_log.h), made as a copy is,
+ * and tells its seal. *ret_changed is false, and there is no file, if none does. After a failure the sums are of no
+ * use. */
+enum err backup_changes(const char *from, const char *path, struct page_sums *sums, const struct seal_sum *after,
+                        struct seal_sum *ret_sum, bool *ret_changed, char **ret_why) CHECKED;
+
 /* Notes in data_dir/last_backup that the copy at `path` holds all that was committed at at_us (real time). */
 enum err backup_note_last(const struct config *c, const char *path, int64_t at_us, char **ret_why) CHECKED;
 /* The time of the last copy, as it was noted; false if there is none. */

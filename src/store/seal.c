@@ -74,10 +74,44 @@ enum err seal_write(int fd, int (*rest)(void *arg), void *arg)
     return n == SEAL_LEN ? ERR_NONE : ERR_IO;
 }
 
+bool seal_read(int fd, struct seal_sum *ret)
+{
+    struct stat found;
+    struct line line = {0};
+    *ret = (struct seal_sum){0};
+    if (fstat(fd, &found) < 0)
+        return false;
+    errno = EINVAL;
+    if (pread(fd, line.text, SEAL_LEN, found.st_size - SEAL_LEN) != SEAL_LEN)
+        return false;
+    memcpy(ret->hex, line.text + sizeof WORDS, sizeof ret->hex - 1);
+    return true;
+}
+
+/* Compares the line behind the first `bytes` of the file. */
+static enum err compare(int fd, int64_t bytes, const char *name, char **ret_why)
+{
+    struct line line, there = {0};
+    if (pread(fd, there.text, SEAL_LEN, bytes) != SEAL_LEN || !make_line(fd, bytes, NULL, NULL, &line))
+        return err_why(ret_why, ERR_IO, "%s: %s", name, strerrordesc_np(errno));
+    if (strcmp(there.text, line.text) != 0)
+        return err_why(ret_why, ERR_IO, "%s: damaged: its bytes are not those that were copied (SHA-256)", name);
+    return ERR_NONE;
+}
+
+enum err seal_check_file(int fd, const char *name, int64_t *ret_bytes, char **ret_why)
+{
+    struct stat found;
+    if (fstat(fd, &found) < 0)
+        return err_why(ret_why, ERR_IO, "%s: %s", name, strerrordesc_np(errno));
+    *ret_bytes = found.st_size - SEAL_LEN;
+    return *ret_bytes < 0 ? err_why(ret_why, ERR_IO, "%s: damaged: it is cut off", name)
+                          : compare(fd, *ret_bytes, name, ret_why);
+}
+
 enum err seal_check(int fd, const char *name, struct seal *ret, char **ret_why)
 {
     struct stat found;
-    struct line line, there = {0};
     if (fstat(fd, &found) < 0)
         return err_why(ret_why, ERR_IO, "%s: %s", name, strerrordesc_np(errno));
     ret->bytes = database_bytes(fd);
@@ -88,9 +122,5 @@ enum err seal_check(int fd, const char *name, struct seal *ret, char **ret_why)
         return ERR_NONE;
     if (found.st_size != ret->bytes + SEAL_LEN)
         return err_why(ret_why, ERR_IO, "%s: damaged: it has another length than when it was made", name);
-    if (pread(fd, there.text, SEAL_LEN, ret->bytes) != SEAL_LEN || !make_line(fd, ret->bytes, NULL, NULL, &line))
-        return err_why(ret_why, ERR_IO, "%s: %s", name, strerrordesc_np(errno));
-    if (strcmp(there.text, line.text) != 0)
-        return err_why(ret_why, ERR_IO, "%s: damaged: its bytes are not those that were copied (SHA-256)", name);
-    return ERR_NONE;
+    return compare(fd, ret->bytes, name, ret_why);
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "base/mem.h"
 #include "base/wait.h"
 #include "store/backup.h"
+#include "store/page_log.h"
 #include "store/seal.h"
 #include "store/sql_table.h"
 
@@ -39,6 +41,19 @@ struct copy {
     int fd; /* of the copy */
     char **ret_why;
 };
+
+/* The process ends. */
+static atomic_bool interrupted;
+
+void backup_interrupt(void)
+{
+    atomic_store_explicit(&interrupted, true, memory_order_relaxed);
+}
+
+static bool is_interrupted(void)
+{
+    return atomic_load_explicit(&interrupted, memory_order_relaxed);
+}
 
 static enum err fail_errno(const struct copy *c, const char *path)
 {
@@ -77,7 +92,7 @@ static enum err copy_pages(struct copy *c)
         return fail_sqlite(c, c->path, c->to, sqlite3_errcode(c->to));
     int rc = SQLITE_OK;
     bool written = true;
-    while (rc == SQLITE_OK && written) {
+    while (rc == SQLITE_OK && written && !is_interrupted()) {
         const int64_t began_us = clock_monotonic_us();
         rc = sqlite3_backup_step(backup, STEP_PAGES);
         written = write_back(c);
@@ -87,7 +102,8 @@ static enum err copy_pages(struct copy *c)
     const int ended = sqlite3_backup_finish(backup);
     if (e || rc == SQLITE_DONE)
         return e;
-    return fail_sqlite(c, c->path, c->to, ended ? ended : rc);
+    return is_interrupted() ? err_why(c->ret_why, ERR_IO, "%s: the process ends", c->path)
+                            : fail_sqlite(c, c->path, c->to, ended ? ended : rc);
 }
 
 /* Without its own journal: an interrupted copy is discarded. A small cache, so that the pages go to the file at once.
@@ -127,7 +143,7 @@ static int pause_check(void *began)
     const int64_t took_us = clock_monotonic_us() - *began_us;
     sleep_for_us(took_us < PAUSE_MOST ? took_us : PAUSE_MOST);
     *began_us = clock_monotonic_us();
-    return 0;
+    return is_interrupted();
 }
 
 /* Reads the first column of the first row into `ret`; "" if there is no row. */
@@ -243,6 +259,57 @@ enum err backup_make(const struct config *c, const char *path, struct backup *re
     else
         e = make(from, path, ret, ret_why);
     free(from);
+    return e;
+}
+
+/* ---- the pages that changed ---- */
+
+static enum err write_pages(struct copy *c, struct page_sums *sums, const struct seal_sum *after, uint32_t *ret_changed)
+{
+    struct page_log log;
+    enum err e = open_from(c);
+    if (e)
+        return e;
+    int rc = page_log_open(&log, c->fd, sums, &c->to);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(c->to, to_pragmas, NULL, NULL, NULL);
+    e = rc == SQLITE_OK ? copy_pages(c) : fail_sqlite(c, c->path, c->to, rc);
+    sqlite3_close(c->to);
+    sqlite3_close(c->from);
+    if (!e && page_log_finish(&log, after))
+        e = fail_errno(c, c->path);
+    page_log_close(&log);
+    *ret_changed = log.changed;
+    return e;
+}
+
+enum err backup_changes(const char *from, const char *path, struct page_sums *sums, const struct seal_sum *after,
+                        struct seal_sum *ret_sum, bool *ret_changed, char **ret_why)
+{
+    char *partial = mem_printf("%s" BACKUP_PARTIAL, path);
+    struct copy c = {
+        .from_path = from, .path = partial, .wal_path = mem_printf("%s-wal", from), .fd = -1, .ret_why = ret_why};
+    struct backup made;
+    uint32_t changed = 0;
+    (void)setpriority(PRIO_PROCESS, 0, NICE);
+    enum err e = create_partial(&c);
+    if (!e)
+        e = write_pages(&c, sums, after, &changed);
+    *ret_changed = changed > 0;
+    if (!e && changed) {
+        e = seal_copy(&c);
+        if (!e && !seal_read(c.fd, ret_sum))
+            e = fail_errno(&c, c.path);
+        if (!e)
+            e = name_copy(&c, path, &made);
+    }
+    if (c.fd >= 0) {
+        if (e || !changed)
+            (void)unlink(partial);
+        close(c.fd);
+    }
+    free(c.wal_path);
+    free(partial);
     return e;
 }
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "store/follow.h"
 #include "store/restore.h"
 #include "store/schema_check.h"
 #include "store/seal.h"
@@ -23,6 +24,7 @@ struct restore {
     char *staging, *staged;     /* a directory, and the database in it */
     int lock_fd;
     bool sealed;
+    int64_t until_us, at_us; /* of a directory: asked, and found; 0: the copy is a file */
 };
 
 static enum err fail_errno(char **ret_why, const char *path)
@@ -74,18 +76,31 @@ static enum err copy_descriptor(int from, int to, const char *file, const struct
     return !e && fsync(to) < 0 ? fail_errno(ret_why, r->staged) : e;
 }
 
-static enum err copy_file(const char *file, const struct restore *r, char **ret_why)
+/* Makes the file of the staged store, which `write` fills. */
+static enum err fill_staged(enum err (*write)(int to, const char *file, struct restore *r, char **ret_why),
+                            const char *file, struct restore *r, char **ret_why)
+{
+    const int to = open(r->staged, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const bool ours = to >= 0 && file_give_away(to, r->database);
+    const enum err e = ours ? write(to, file, r, ret_why) : fail_errno(ret_why, r->staged);
+    if (to >= 0)
+        close(to);
+    return e;
+}
+
+static enum err copy_file(int to, const char *file, struct restore *r, char **ret_why)
 {
     const int from = open(file, O_RDONLY | O_CLOEXEC);
     if (from < 0)
         return fail_errno(ret_why, file);
-    const int to = open(r->staged, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    const bool ours = to >= 0 && file_give_away(to, r->database);
-    const enum err e = ours ? copy_descriptor(from, to, file, r, ret_why) : fail_errno(ret_why, r->staged);
-    if (to >= 0)
-        close(to);
+    const enum err e = copy_descriptor(from, to, file, r, ret_why);
     close(from);
     return e;
+}
+
+static enum err rebuild(int to, const char *directory, struct restore *r, char **ret_why)
+{
+    return follow_rebuild(directory, r->until_us, to, &r->at_us, ret_why);
 }
 
 /* Runs SQL that returns one text, in `ret`. Returns the result code of SQLite. */
@@ -154,13 +169,15 @@ enum err restore_check(const char *file, bool *ret_sealed, char **ret_why)
 static enum err stage(struct restore *r, const char *file, char **ret_why)
 {
     struct seal seal = {0};
+    struct stat found;
     remove_staged(r); /* of an interrupted one */
     if (mkdir(r->staging, 0700) < 0)
         return fail_errno(ret_why, r->staging);
-    enum err e = copy_file(file, r, ret_why);
+    const bool directory = stat(file, &found) == 0 && S_ISDIR(found.st_mode);
+    enum err e = fill_staged(directory ? rebuild : copy_file, file, r, ret_why);
     if (!e)
         e = check_copy(r->staged, file, &seal, ret_why);
-    r->sealed = seal.sealed;
+    r->sealed = seal.sealed || directory;
     return !e && truncate(r->staged, seal.bytes) < 0 ? fail_errno(ret_why, r->staged) : e;
 }
 
@@ -180,10 +197,12 @@ static enum err refuse(const struct restore *r, const char *file, bool force, ch
     return ERR_NONE;
 }
 
-enum err restore_begin(const struct config *c, const char *file, bool force, struct restore **ret, char **ret_why)
+enum err restore_begin(const struct config *c, const char *file, int64_t until_us, bool force, struct restore **ret,
+                       char **ret_why)
 {
     struct restore *r = mem_new(struct restore);
     const char *dir = c->top_data_dir;
+    r->until_us = until_us;
     r->database = mem_printf("%s/portero.db", dir);
     r->wal = mem_printf("%s/portero.db-wal", dir);
     r->shm = mem_printf("%s/portero.db-shm", dir);
@@ -212,6 +231,12 @@ const char *restore_staged(const struct restore *r)
 bool restore_is_sealed(const struct restore *r)
 {
     return r->sealed;
+}
+
+bool restore_moment(const struct restore *r, int64_t *ret_at_us)
+{
+    *ret_at_us = r->at_us;
+    return r->at_us != 0;
 }
 
 void restore_free(struct restore *r)
