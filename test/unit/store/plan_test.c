@@ -48,6 +48,7 @@ static const struct exception {
     {"erasure_sandbox_sessions", SANDBOX},
     {"erasure_sandbox_subscriptions", SANDBOX},
     {"export_push", OPERATOR},
+    {"feed_leap", "after a restore, once"},
     {"grant_list_usable", USABLE},
     {"job_list_failing", OPERATOR},
     {"job_next", JOBS},
