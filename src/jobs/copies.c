@@ -29,7 +29,7 @@ static bool is_stopping(struct copies *c)
     return stopping;
 }
 
-static void copy(struct copies *c, bool *failing)
+static void copy_once(struct copies *c, bool *failing)
 {
     const int64_t at_us = clock_real_us(), began_us = clock_monotonic_us();
     char *why = NULL;
@@ -64,7 +64,7 @@ static void *copies_thread(void *arg)
     int64_t next_us = clock_monotonic_us();
     do {
         next_us += c->config->backup_every_s * US_PER_S;
-        copy(c, &failing);
+        copy_once(c, &failing);
         if (next_us < clock_monotonic_us()) /* it took longer */
             next_us = clock_monotonic_us();
     } while (copies_pause(c, next_us));

@@ -38,7 +38,7 @@ struct follower {
 
 /* ---- names ---- */
 
-static char *name_of(const char *directory, int64_t at_us, const char *end)
+static char *path_at(const char *directory, int64_t at_us, const char *end)
 {
     char stamp[STAMP_LEN + 1];
     struct tm at;
@@ -62,7 +62,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The paths of the files that match, the oldest first. */
-static GPtrArray *list(const char *directory, const char *pattern)
+static GPtrArray *list_files(const char *directory, const char *pattern)
 {
     GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
     GDir *d = g_dir_open(directory, 0, NULL);
@@ -157,7 +157,7 @@ static enum err read_changes(struct reader *r, const char *path, char **ret_why)
 /* Reads the newest copy until until_us, and the files behind it. */
 static enum err read_chain(struct reader *r, const char *directory, int64_t until_us, char **ret_why)
 {
-    GPtrArray *copies = list(directory, COPY_PATTERN), *changes = list(directory, PAGES_PATTERN);
+    GPtrArray *copies = list_files(directory, COPY_PATTERN), *changes = list_files(directory, PAGES_PATTERN);
     guint n = copies->len;
     while (n > 0 && time_of(copies->pdata[n - 1]) > until_us)
         n--;
@@ -175,7 +175,7 @@ static enum err read_chain(struct reader *r, const char *directory, int64_t unti
 
 /* ---- rebuilding ---- */
 
-static enum err put_page(void *arg, uint32_t number, const void *page, uint32_t size, char **ret_why)
+static enum err rebuild_page(void *arg, uint32_t number, const void *page, uint32_t size, char **ret_why)
 {
     const int fd = *(const int *)arg;
     const ssize_t put = pwrite(fd, page, size, (int64_t)(number - 1) * size);
@@ -187,7 +187,7 @@ static enum err put_page(void *arg, uint32_t number, const void *page, uint32_t 
 enum err follow_rebuild(const char *directory, int64_t until_us, int fd, int64_t *ret_at_us, char **ret_why)
 {
     static const char plain[] = {1, 1}; /* the header's word that there is no write-ahead log */
-    struct reader r = {.page = put_page, .arg = &fd};
+    struct reader r = {.page = rebuild_page, .arg = &fd};
     enum err e = read_chain(&r, directory, until_us, ret_why);
     if (!e && (ftruncate(fd, r.bytes) < 0 || pwrite(fd, plain, sizeof plain, 18) != sizeof plain || fsync(fd) < 0))
         e = fail_errno("the store", ret_why);
@@ -247,7 +247,7 @@ static enum err copy_whole(struct follower *f, int64_t now_us, char **ret_why)
 {
     struct reader r = {.page = note_page, .arg = &f->sums};
     struct backup made;
-    char *path = name_of(f->config->backup_directory, now_us, ".db");
+    char *path = path_at(f->config->backup_directory, now_us, ".db");
     page_sums_done(&f->sums);
     enum err e = backup_make(f->config, path, &made, ret_why);
     if (!e)
@@ -260,7 +260,7 @@ static enum err copy_whole(struct follower *f, int64_t now_us, char **ret_why)
 
 static enum err copy_changes(struct follower *f, int64_t now_us, char **ret_why)
 {
-    char *path = name_of(f->config->backup_directory, now_us, ".pages");
+    char *path = path_at(f->config->backup_directory, now_us, ".pages");
     struct seal_sum sum;
     bool changed;
     f->follows = false;
@@ -278,7 +278,7 @@ static enum err copy_changes(struct follower *f, int64_t now_us, char **ret_why)
  * person. */
 static void set_aside(struct follower *f, int64_t now_us)
 {
-    GPtrArray *found = list(f->config->backup_directory, ANY_PATTERN);
+    GPtrArray *found = list_files(f->config->backup_directory, ANY_PATTERN);
     for (guint i = 0; i < found->len; i++) {
         const char *path = found->pdata[i];
         if (time_of(path) <= now_us || g_str_has_suffix(path, AHEAD))
@@ -294,11 +294,11 @@ static void set_aside(struct follower *f, int64_t now_us)
 
 /* A copy goes, with the files behind it, when the next copy is old enough; a file that was set aside, when its own time
  * is. */
-static void delete_old(const struct follower *f, int64_t now_us)
+static void delete_chains(const struct follower *f, int64_t now_us)
 {
     const int64_t before_us = now_us - f->config->backup_keep_h * HOUR_US;
-    GPtrArray *copies = list(f->config->backup_directory, COPY_PATTERN),
-              *all = list(f->config->backup_directory, ANY_PATTERN);
+    GPtrArray *copies = list_files(f->config->backup_directory, COPY_PATTERN),
+              *all = list_files(f->config->backup_directory, ANY_PATTERN);
     int64_t from_us = INT64_MIN;
     for (guint i = 0; i < copies->len; i++)
         if (time_of(copies->pdata[i]) <= before_us)
@@ -310,9 +310,9 @@ static void delete_old(const struct follower *f, int64_t now_us)
     g_ptr_array_free(all, TRUE);
 }
 
-static void discard_interrupted(const struct follower *f)
+static void discard_partials(const struct follower *f)
 {
-    GPtrArray *found = list(f->config->backup_directory, ANY_PATTERN);
+    GPtrArray *found = list_files(f->config->backup_directory, ANY_PATTERN);
     for (guint i = 0; i < found->len; i++)
         if (g_str_has_suffix(found->pdata[i], BACKUP_PARTIAL))
             backup_discard_partial(found->pdata[i]);
@@ -332,7 +332,7 @@ static int64_t next_second(const struct follower *f)
 
 enum err follower_copy(struct follower *f, char **ret_why)
 {
-    discard_interrupted(f);
+    discard_partials(f);
     set_aside(f, clock_real_us());
     if (!f->follows)
         resume(f);
@@ -341,6 +341,6 @@ enum err follower_copy(struct follower *f, char **ret_why)
                                                                    : copy_whole(f, now_us, ret_why);
     if (e)
         return e;
-    delete_old(f, now_us);
+    delete_chains(f, now_us);
     return backup_note_last(f->config, f->config->backup_directory, now_us, ret_why);
 }

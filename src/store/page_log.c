@@ -78,7 +78,7 @@ static int write_at(struct page_log *log, const void *p, size_t n)
     return log->error == ENOSPC ? SQLITE_FULL : SQLITE_IOERR_WRITE;
 }
 
-static int add_page(struct page_log *log, uint32_t number, const void *page)
+static int log_page(struct page_log *log, uint32_t number, const void *page)
 {
     const unsigned char head[NUMBER_LEN] = {(unsigned char)(number >> 24), (unsigned char)(number >> 16),
                                             (unsigned char)(number >> 8), (unsigned char)number};
@@ -104,7 +104,7 @@ static int file_write(sqlite3_file *f, const void *page, int n, sqlite3_int64 at
         memcpy(log->first, page, (size_t)n);
         return SQLITE_OK;
     }
-    return page_sums_note(log->sums, number, page, log->size) ? add_page(log, number, page) : SQLITE_OK;
+    return page_sums_note(log->sums, number, page, log->size) ? log_page(log, number, page) : SQLITE_OK;
 }
 
 /* SQLite reads the first page alone: it keeps the others until they are written, and then needs them no more. */
@@ -251,7 +251,7 @@ int page_log_open(struct page_log *log, int fd, struct page_sums *sums, sqlite3 
 enum err page_log_finish(struct page_log *log, const struct seal_sum *after)
 {
     char head[PAGE_LOG_HEAD + 1];
-    if (!log->first || (page_sums_note(log->sums, 1, log->first, log->size) && add_page(log, 1, log->first))) {
+    if (!log->first || (page_sums_note(log->sums, 1, log->first, log->size) && log_page(log, 1, log->first))) {
         errno = log->error ? log->error : EIO;
         return ERR_IO;
     }

@@ -264,7 +264,8 @@ enum err backup_make(const struct config *c, const char *path, struct backup *re
 
 /* ---- the pages that changed ---- */
 
-static enum err write_pages(struct copy *c, struct page_sums *sums, const struct seal_sum *after, uint32_t *ret_changed)
+static enum err write_changed_pages(struct copy *c, struct page_sums *sums, const struct seal_sum *after,
+                                    uint32_t *ret_changed)
 {
     struct page_log log;
     enum err e = open_from(c);
@@ -294,7 +295,7 @@ enum err backup_changes(const char *from, const char *path, struct page_sums *su
     (void)setpriority(PRIO_PROCESS, 0, NICE);
     enum err e = create_partial(&c);
     if (!e)
-        e = write_pages(&c, sums, after, &changed);
+        e = write_changed_pages(&c, sums, after, &changed);
     *ret_changed = changed > 0;
     if (!e && changed) {
         e = seal_copy(&c);
