@@ -2,7 +2,9 @@
 
 #include "domain/access_judge.h"
 #include "domain/access_near.h"
+#include "domain/minutes.h"
 #include "domain/notice.h"
+#include "domain/owner_mail.h"
 
 static enum err access_reject(struct access_decision *ret)
 {
@@ -62,6 +64,21 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
     return e;
 }
 
+/* A phone that answers takes a minute at least, so no more may ring than minutes are left. */
+static enum err access_reserve(struct tx *tx, struct door *door)
+{
+    struct access_decision *d = &door->decision;
+    const int64_t phones = (int64_t)d->ring.count + (d->forward_to.p != NULL);
+    struct minutes minutes;
+    enum err e = minutes_get(tx, &d->account_id, &minutes);
+    if (e || !phones || minutes.left == INT64_MAX)
+        return e;
+    const int64_t most = MINUTES_TALK + phones;
+    d->minutes = minutes.left < most ? minutes.left : most;
+    d->spent = minutes.left < phones;
+    return minutes.left ? ERR_NONE : owner_mail_minutes(tx, &d->account_id, &d->building_id);
+}
+
 enum err access_forwarded(struct tx *tx, const struct id *building, struct access_decision *ret)
 {
     struct door door;
@@ -69,6 +86,8 @@ enum err access_forwarded(struct tx *tx, const struct id *building, struct acces
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     e = door_record_forward(tx, &door);
+    if (!e)
+        e = access_reserve(tx, &door);
     if (!e && door.ready)
         e = near_find(tx, building, door.decision.near, &door.decision.near_count);
     if (e)

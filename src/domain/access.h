@@ -78,6 +78,8 @@ struct access_decision {
     struct ring ring;                     /* the other phones; numbers in the arena */
     bool known_caller;                    /* listed, or has released this door before */
     enum access_barred barred;            /* why some of these are left out */
+    int64_t minutes;                      /* of access_forwarded(): the phones may take; 0: no limit */
+    bool spent;                           /* only so many phones may ring: the account has no more minutes */
     bool browsers;                        /* some browser gets notices of the building */
     bool voice;                           /* of COLLECT and WRONG: codes may be spoken */
     int lengths;                          /* of COLLECT, WRONG, INCOMPLETE: bit n: a usable code has n digits */
@@ -97,6 +99,7 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
  * more; REJECT if the building does not exist. */
 enum err access_code(struct tx *tx, const struct id *building, struct str from, struct str digits, enum access_way way,
                      struct access_decision *ret) CHECKED;
-/* Records that the call is forwarded (step 8): a log entry of type call, and the event. If the door is set up, *ret
- * also names the newest grants that are not usable. Fails with ERR_BUILDING_NOT_FOUND. */
+/* Records that the call is forwarded (step 8): a log entry of type call, and the event. *ret has the minutes that its
+ * phones may take (domain/minutes.h), which the caller reserves in the call's record in the same transaction. If the
+ * door is set up, *ret also names the newest grants that are not usable. Fails with ERR_BUILDING_NOT_FOUND. */
 enum err access_forwarded(struct tx *tx, const struct id *building, struct access_decision *ret) CHECKED;

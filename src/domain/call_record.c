@@ -20,7 +20,7 @@ enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, co
                            v_str(str_z(access_reason_names[end->reason])), v_str(id_str(&end->grant_id)),
                            v_int(end->resident_opened),
                            ended ? v_str(str_z(call_ended_by_names[end->ended_by])) : v_null(),
-                           v_str(end->steps.p ? end->steps : STR(""))),
+                           v_str(end->steps.p ? end->steps : STR("")), v_int(end->minutes)),
                    NULL);
 }
 

@@ -97,6 +97,7 @@ struct call_end {
     enum access_reason reason;
     struct id grant_id; /* empty: none */
     bool resident_opened;
+    int64_t minutes;  /* of residents' telephones: domain/minutes.h; in progress: reserved */
     int64_t ended_us; /* 0: in progress */
     enum call_ended_by ended_by;
     struct str steps; /* as call_step_write() writes them */

@@ -8,9 +8,16 @@
 #include "domain/text.h"
 
 #define WORTH_US      (86400 * US_PER_S) /* not sent after that */
-#define TOLD_AGAIN_US (3600 * US_PER_S)  /* of an export */
+#define TOLD_AGAIN_US (3600 * US_PER_S)  /* of an export; of minutes after WORTH_US */
 
-enum owner_mail { OWNER_NUMBER_GIVEN, OWNER_NUMBER_CHANGED, OWNER_NUMBER_TAKEN, OWNER_EXPORTED, OWNER_MAILS };
+enum owner_mail {
+    OWNER_NUMBER_GIVEN,
+    OWNER_NUMBER_CHANGED,
+    OWNER_NUMBER_TAKEN,
+    OWNER_EXPORTED,
+    OWNER_MINUTES,
+    OWNER_MAILS
+};
 
 static const struct {
     const char *subject, *text;
@@ -40,24 +47,52 @@ static struct str place_name(const struct config *c)
     return url.n ? url : STR("Portero");
 }
 
+struct owner_place {
+    struct str email, label, language;
+};
+
+static enum err owner_place(struct tx *tx, const struct id *building, struct owner_place *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_OWNER_MAIL_PLACE, DB_ARGS(v_str(id_str(building))), &c);
+    if (e)
+        return e;
+    *ret = (struct owner_place){.email = col_copy(&c, COL_OWNER_MAIL_PLACE_EMAIL, tx->arena),
+                                .label = col_copy(&c, COL_OWNER_MAIL_PLACE_LABEL, tx->arena),
+                                .language = col_copy(&c, COL_OWNER_MAIL_PLACE_LANGUAGE, tx->arena)};
+    return ERR_NONE;
+}
+
 enum err owner_mail_number(struct tx *tx, const struct id *building, struct str number, struct str former)
 {
     const enum owner_mail kind = !former.p ? OWNER_NUMBER_GIVEN : number.p ? OWNER_NUMBER_CHANGED : OWNER_NUMBER_TAKEN;
-    struct str to, language, label;
-    {
-        CURSOR c;
-        enum err e = db_one(tx->db, SQL_OWNER_MAIL_PLACE, DB_ARGS(v_str(id_str(building))), &c);
-        if (e)
-            return e == ERR_NOT_FOUND ? ERR_NONE : e;
-        to = col_copy(&c, COL_OWNER_MAIL_PLACE_EMAIL, tx->arena);
-        label = col_copy(&c, COL_OWNER_MAIL_PLACE_LABEL, tx->arena);
-        language = col_copy(&c, COL_OWNER_MAIL_PLACE_LANGUAGE, tx->arena);
-    }
-    const struct text_word words[] = {{STR("building"), label},
+    struct owner_place place;
+    enum err e = owner_place(tx, building, &place);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    const struct text_word words[] = {{STR("building"), place.label},
                                       {STR("number"), number},
                                       {STR("former"), former},
                                       {STR("url"), place_name(tx->config)}};
-    return owner_mail_queue(tx, kind, to, language, words, sizeof words / sizeof *words);
+    return owner_mail_queue(tx, kind, place.email, place.language, words, sizeof words / sizeof *words);
+}
+
+enum err owner_mail_minutes(struct tx *tx, const struct id *account, const struct id *building)
+{
+    struct owner_place place;
+    int64_t due;
+    enum err e = db_exec(tx->db, SQL_CALL_RECORD_MINUTES_MAILED,
+                         DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), v_int(tx->now_us - WORTH_US)), &due);
+    if (e || !due)
+        return e;
+    e = owner_place(tx, building, &place);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    const struct text_word words[] = {
+        {STR("building"), place.label},
+        {STR("minutes"), arena_printf(tx->arena, "%lld", (long long)tx->config->voice_account_minutes_per_day)},
+        {STR("url"), place_name(tx->config)}};
+    return owner_mail_queue(tx, OWNER_MINUTES, place.email, place.language, words, sizeof words / sizeof *words);
 }
 
 static struct str browser_text(struct arena *a, struct browser_names b)

@@ -1,5 +1,6 @@
-/* Mails to the owner of an account about a change that somebody else may have made: tbl/owner_mails.def. In the
- * language of the notices that were asked for, or of the browser; else in English. */
+/* Mails to the owner of an account about changes that somebody else may have made, and limits that somebody may
+ * use up: tbl/owner_mails.def. In the language of the notices that were asked for, or of the browser; else in English.
+ */
 #pragma once
 #include "domain/browser.h"
 #include "domain/tx.h"
@@ -7,6 +8,10 @@
 /* The operator gave the building `number` in place of `former`; either may be STR_NONE. Does nothing if the building,
  * or its account, is deleted. */
 enum err owner_mail_number(struct tx *tx, const struct id *building, struct str number, struct str former) CHECKED;
+
+/* A call to the building rings no phone, since its account has no minutes left. Does nothing if a mail told so within
+ * the day. */
+enum err owner_mail_minutes(struct tx *tx, const struct id *account, const struct id *building) CHECKED;
 
 /* A copy of all data of the account is made now, in that browser. Does nothing if a mail told of one within the hour.
  * Fails with ERR_ACCOUNT_NOT_FOUND. */

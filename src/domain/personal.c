@@ -26,7 +26,7 @@ const struct personal_table personal_tables[] = {
     ROWS(account, ACCOUNT, ACCOUNT, 0,
          "id:s email:s created_at:t plan:s subscription_status:s subscription_ended_at:t phone:s phone_verified_at:t "
          "customer_id:s subscription_id:s billed_status:s billed_plan:s earlier_revision:b "
-         "exported_at:t"),
+         "exported_at:t minutes_mailed_at:t"),
     ROWS(building, ACCOUNT, BUILDING, 1,
          "id:s created_at:t is_primary:b label:s street:s city:s state:s zip:s country:s virtual_number:s "
          "forward_phone:s unlock_tone:s greeting_welcome:s greeting_granted:s greeting_denied:s greeting_forwarding:s "
@@ -55,7 +55,7 @@ const struct personal_table personal_tables[] = {
          "created_at:t id:s building_id:s type:s unlock_type:s unlock_id:s name:s succeeded:b"),
     ROWS(call_record, BUILDING, CALL, 1,
          "id:s building_id:s started_at:t ended_at:t front_end:s source:s dialled:s caller:s outcome:s reason:s "
-         "grant_id:s resident_opened:b ended_by:s steps:s"),
+         "grant_id:s resident_opened:b ended_by:s steps:s minutes:n"),
     ROWS(feed, BUILDING, FEED, 1, "seq:n building_id:s at:t type:s data:j"),
     ROWS(call_message, BUILDING, MESSAGE, 1, "call_id:s building_id:s seconds:n audio:m"),
     ROWS(recording, BUILDING, RECORDING, 0, "id:s building_id:s which:n created_at:t length:n audio:a"),

@@ -5,6 +5,7 @@
 #include "base/crypto.h"
 #include "domain/account.h"
 #include "domain/destination.h"
+#include "domain/minutes.h"
 #include "domain/row.h"
 
 #define CODES         1000000
@@ -65,6 +66,11 @@ static const struct window codes_window = {SQL_PHONE_CODE_NTH, PHONE_CODES_MAX, 
 static const struct window changes_window = {SQL_PHONE_CHANGE_NTH, PHONE_CHANGES_MAX, PHONE_CHANGES_WINDOW_S,
                                              ERR_PHONE_CHANGE_LIMIT};
 
+static void set_retry_after(struct tx *tx, int64_t at_us)
+{
+    tx->retry_after_s = (at_us - tx->now_us + US_PER_S - 1) / US_PER_S;
+}
+
 /* The window slides: it is full until its oldest row is out of it. */
 static enum err phone_check_window(struct tx *tx, const struct id *account, const struct window *w)
 {
@@ -74,8 +80,7 @@ static enum err phone_check_window(struct tx *tx, const struct id *account, cons
         db_one(tx->db, w->nth, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us - length_us), v_int(w->max - 1)), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    int64_t left_us = col_int(&c, COL_PHONE_NTH_CREATED_AT) + length_us - tx->now_us;
-    tx->retry_after_s = (left_us + US_PER_S - 1) / US_PER_S;
+    set_retry_after(tx, col_int(&c, COL_PHONE_NTH_CREATED_AT) + length_us);
     return w->error;
 }
 
@@ -116,6 +121,20 @@ static enum err waiting_get(struct tx *tx, const struct id *account, struct wait
     return ERR_NONE;
 }
 
+/* A code that is told in a call takes a minute of the account. */
+static enum err phone_check_minutes(struct tx *tx, const struct id *account)
+{
+    struct minutes minutes;
+    if (strcmp(tx->config->sms_provider, "call") != 0)
+        return ERR_NONE;
+    enum err e = minutes_get(tx, account, &minutes);
+    if (e || minutes.left)
+        return e;
+    set_retry_after(tx, minutes.more_us);
+    return tx_fail(tx, ERR_PHONE_CODE_RATE_LIMIT,
+                   "the account has no minutes of calls left: voice.account_minutes_per_day");
+}
+
 static enum err check_request(struct tx *tx, const struct id *account, struct str number, struct owner *ret)
 {
     enum err e = owner_entitled(tx, account, ret);
@@ -130,7 +149,7 @@ static enum err check_request(struct tx *tx, const struct id *account, struct st
         e = phone_check_window(tx, account, &changes_window);
     if (!e)
         e = phone_check_window(tx, account, &codes_window);
-    return e;
+    return e ? e : phone_check_minutes(tx, account);
 }
 
 enum err phone_code_new(struct tx *tx, const struct id *account, struct str number, struct phone_code *ret)

@@ -59,6 +59,7 @@ static void note_legs(struct dial *d)
     for (size_t i = 0; i < ring->count; i++)
         story_note(&d->story, at_ms, CALL_STEP_RINGING, NULL, ring->phones[i]);
     story_note(&d->story, at_ms, results[d->resident], NULL, ring->phones[ring->count - 1]);
+    d->story.end.minutes = d->resident <= DIAL_OPENED;
 }
 
 /* The visitor speaks, then waits for the end of the message. */

@@ -2,18 +2,16 @@
 
 #include "twiml/greeting.h"
 
-#define BEGIN    "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Response>"
-#define END      "</Response>"
-#define PAUSE_MS 500 /* of a `w` */
-/* The longest conversation. Shorter than TWIML_KEPT_S: the call must be known at its end. */
-#define TALK_MAX_S 7200
-#define HINTS      "zero, oh, one, two, three, four, five, six, seven, eight, nine, double, triple, one two three four"
-#define DECIDE_S   8 /* for a resident who must accept the call */
-#define LISTEN_S   2 /* for one who is connected without a key */
-#define SILENCE_S  5 /* that ends a message */
-#define URL_MAX    1024
-#define KEY_S      5 /* for a resident who has left the room */
-#define ECHO_S     1 /* before that, no key counts: it could be the visitor's, by an echo of the resident's line */
+#define BEGIN     "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Response>"
+#define END       "</Response>"
+#define PAUSE_MS  500 /* of a `w` */
+#define HINTS     "zero, oh, one, two, three, four, five, six, seven, eight, nine, double, triple, one two three four"
+#define DECIDE_S  8 /* for a resident who must accept the call */
+#define LISTEN_S  2 /* for one who is connected without a key */
+#define SILENCE_S 5 /* that ends a message */
+#define URL_MAX   1024
+#define KEY_S     5 /* for a resident who has left the room */
+#define ECHO_S    1 /* before that, no key counts: it could be the visitor's, by an echo of the resident's line */
 
 static const char TEXT_TALK[] = "Someone is at your door. Press 1 to talk.";
 static const char TEXT_OPEN[] = "Someone is at your door. Press 9 to open the door, or stay on the line to talk.";
@@ -108,6 +106,12 @@ void twiml_digits(const char *keys, const struct release *form, bool first, stru
 
 /* ---- verbs ---- */
 
+static void put_time_limit(const struct twiml_session *s, struct buf *out)
+{
+    const int64_t left_s = twiml_session_left_s(s);
+    buf_printf(out, " timeLimit=\"%lld\"", (long long)(left_s > 0 ? left_s : 1));
+}
+
 /* A greeting that a key ends is part of <Gather>. */
 static void put_gather(const struct config *c, const struct twiml_session *s, const struct call_action *collect,
                        const struct call_action *greeting, struct buf *out)
@@ -139,7 +143,8 @@ static void put_dial(const struct twiml_session *s, const struct call_ring *ring
 {
     buf_printf(out, "<Dial action=\"" TWIML_VOICE "?step=%lld\" method=\"POST\" answerOnBridge=\"true\"",
                (long long)s->step);
-    buf_printf(out, " timeout=\"%lld\" timeLimit=\"%d\"", (long long)ring->seconds, TALK_MAX_S);
+    buf_printf(out, " timeout=\"%lld\"", (long long)ring->seconds);
+    put_time_limit(s, out);
     if (s->story.arrival.dialled[0])
         put_attribute("callerId", s->story.arrival.dialled, out);
     buf_char(out, '>');
@@ -160,8 +165,9 @@ static void put_conference(const struct twiml_session *s, struct buf *out)
 
 static void put_room(const struct twiml_session *s, struct buf *out)
 {
-    buf_printf(out, "<Dial action=\"" TWIML_VOICE "?step=%lld\" method=\"POST\" timeLimit=\"%d\">", (long long)s->step,
-               TALK_MAX_S);
+    buf_printf(out, "<Dial action=\"" TWIML_VOICE "?step=%lld\" method=\"POST\"", (long long)s->step);
+    put_time_limit(s, out);
+    buf_char(out, '>');
     put_conference(s, out);
 }
 
@@ -268,8 +274,10 @@ void twiml_resident_join(const struct twiml_session *s, struct buf *out)
 {
     buf_printf(out,
                BEGIN "<Dial action=\"" TWIML_RESIDENT "?call=%.*s&amp;answer=%d&amp;round=%lld\" method=\"POST\" "
-                     "hangupOnStar=\"true\" timeLimit=\"%d\">",
-               STR_ARG(s->sid), RESIDENT_LEFT, (long long)s->rounds, TALK_MAX_S);
+                     "hangupOnStar=\"true\"",
+               STR_ARG(s->sid), RESIDENT_LEFT, (long long)s->rounds);
+    put_time_limit(s, out);
+    buf_char(out, '>');
     put_conference(s, out);
     buf_lit(out, END);
 }

@@ -25,6 +25,7 @@ static enum err expire_one(struct tx *tx, struct str sid, struct batch *b)
     if (!e && !s->ended) {
         struct twiml_turn turn = twiml_turn(tx, s);
         twiml_hung_up(&turn);
+        twiml_session_count(s);
         story_ended_by(&s->story, CALL_ENDED_LOST);
         b->ended_count++;
         e = story_write(tx, &s->story, turn.at_ms);

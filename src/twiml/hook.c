@@ -118,6 +118,8 @@ static enum err settle(struct request *q, struct twiml_turn *t)
     const bool asks = twiml_takes_message(t);
     s->message = asks ? MESSAGE_ASKED : s->message;
     s->ended = s->call.state >= CALL_ENDING && !asks;
+    if (s->ended)
+        twiml_session_count(s);
     r->ended = s->ended ? s : NULL;
     r->closed = t->closed;
     r->from = s->story.arrival.caller;

@@ -17,6 +17,10 @@
 
 static enum err end_conversation(struct twiml_turn *t)
 {
+    if (twiml_session_left_s(t->s) <= 0) {
+        story_note(&t->s->story, t->at_ms, CALL_STEP_LEG_FAILED, "minutes", NULL);
+        story_ended_by(&t->s->story, CALL_ENDED_LIMIT);
+    }
     return twiml_report(t, (struct call_event){.kind = CALL_FORWARD_ENDED});
 }
 
@@ -61,6 +65,8 @@ enum twiml_room_next twiml_room_left(struct twiml_turn *t, struct str leg, int64
         return ROOM_HANG_UP;
     if (s->rounds != round)
         return ROOM_JOIN;
+    if (twiml_session_left_s(s) <= 0)
+        return ROOM_HANG_UP;
     s->talk = TALK_ASKED;
     return ROOM_ASK;
 }

@@ -34,15 +34,33 @@ int64_t twiml_session_ms(const struct twiml_session *s, int64_t now_us)
     return passed_us > 0 ? passed_us / 1000 : 0; /* nodes may have different clocks */
 }
 
+int64_t twiml_session_left_s(const struct twiml_session *s)
+{
+    const int64_t minutes = s->call.ring.minutes;
+    const int64_t talked_ms = s->talk_ms ? s->at_ms - s->talk_ms : 0;
+    const int64_t left_s = (minutes - s->story.end.minutes) * 60 - talked_ms / 1000;
+    return minutes && left_s < TWIML_TALK_MAX_S ? left_s : TWIML_TALK_MAX_S;
+}
+
+void twiml_session_count(struct twiml_session *s)
+{
+    const int64_t most = s->call.ring.minutes;
+    int64_t *minutes = &s->story.end.minutes;
+    if (s->talk_ms)
+        *minutes += (s->at_ms - s->talk_ms) / 60000 + 1;
+    s->talk_ms = 0;
+    *minutes = most && *minutes > most ? most : *minutes; /* the end may have come late */
+}
+
 /* ---- the state ---- */
 
 static struct str state_text(const struct twiml_session *s, struct arena *a)
 {
     json_t *state =
-        json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "phone", (json_int_t)s->phone, "leg", s->leg,
+        json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "phone", (json_int_t)s->phone, "leg", s->leg,
                   "message", (json_int_t)s->message, "talk", (json_int_t)s->talk, "rounds", (json_int_t)s->rounds,
-                  "joined", (json_int_t)s->joined, "waits_us", (json_int_t)s->waits_us, "call", call_save(&s->call),
-                  "story", call_save_story(&s->story));
+                  "joined", (json_int_t)s->joined, "waits_us", (json_int_t)s->waits_us, "talk_ms",
+                  (json_int_t)s->talk_ms, "call", call_save(&s->call), "story", call_save_story(&s->story));
     char *text = state ? json_dumps(state, JSON_COMPACT) : NULL;
     struct str copy = arena_str(a, str_z(text));
     free(text);
@@ -68,6 +86,7 @@ static bool state_read(struct str text, struct twiml_session *s)
     s->rounds = json_integer_value(json_object_get(state, "rounds"));
     s->joined = json_integer_value(json_object_get(state, "joined"));
     s->waits_us = json_integer_value(json_object_get(state, "waits_us"));
+    s->talk_ms = json_integer_value(json_object_get(state, "talk_ms"));
     json_decref(state);
     return fine;
 }

@@ -9,6 +9,7 @@
 
 #define TWIML_SID_MAX    35         /* bytes, NUL included */
 #define TWIML_KEPT_S     (3 * 3600) /* without a request; longer than Twilio lets a conversation last */
+#define TWIML_TALK_MAX_S 7200       /* the longest conversation, shorter than that: the call must be known at its end */
 #define TWIML_ANSWER_MAX 16384
 
 /* The message that a visitor may leave. */
@@ -40,6 +41,8 @@ struct twiml_session {
     enum twiml_talk talk;
     int64_t rounds, joined; /* how often the resident, and the visitor, was sent to the room */
     int64_t waits_us;       /* the visitor has waited for the resident since then; 0: does not wait */
+    int64_t talk_ms;        /* the resident has talked since then, as the next; 0: has not */
+    int64_t at_ms;          /* of this turn, since the start of the call; not stored */
     struct call call;
     struct story story; /* also the numbers of caller and building */
 };
@@ -48,6 +51,10 @@ struct twiml_session {
 void twiml_session_init(struct twiml_session *s, struct str sid, struct str from, struct str to, int64_t now_us);
 /* Milliseconds since the start of the call. */
 int64_t twiml_session_ms(const struct twiml_session *s, int64_t now_us);
+/* Seconds that the resident may still talk; at most TWIML_TALK_MAX_S. */
+int64_t twiml_session_left_s(const struct twiml_session *s);
+/* Adds the conversation, which has ended, to the minutes of the call's record. */
+void twiml_session_count(struct twiml_session *s);
 /* Fails with ERR_NOT_FOUND. Texts are in the arena. */
 enum err twiml_session_get(struct tx *tx, struct str sid, struct twiml_session *ret) CHECKED;
 enum err twiml_session_put(struct tx *tx, const struct twiml_session *s) CHECKED;

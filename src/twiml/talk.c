@@ -19,7 +19,8 @@ static enum err record_forwarding(struct twiml_turn *t, const struct access_deci
     const struct call_end so_far = {.account_id = d->account_id,
                                     .building_id = d->building_id,
                                     .outcome = CALL_RECORD_FORWARDED,
-                                    .reason = t->s->call.reason};
+                                    .reason = t->s->call.reason,
+                                    .minutes = d->minutes};
     return call_record_write(t->tx, &t->s->story.arrival, &so_far);
 }
 
@@ -83,7 +84,8 @@ enum err twiml_report(struct twiml_turn *t, struct call_event event)
 
 struct twiml_turn twiml_turn(struct tx *tx, struct twiml_session *s)
 {
-    return (struct twiml_turn){.tx = tx, .s = s, .at_ms = twiml_session_ms(s, tx->now_us)};
+    s->at_ms = twiml_session_ms(s, tx->now_us);
+    return (struct twiml_turn){.tx = tx, .s = s, .at_ms = s->at_ms};
 }
 
 /* ---- the visitor ---- */
@@ -199,6 +201,7 @@ enum err twiml_dialled(struct twiml_turn *t, struct str status)
 {
     const enum call_forward_failure failure = dial_failure(status);
     note_failure(t, failure);
+    t->s->story.end.minutes += failure == CALL_DECLINED; /* Twilio connects to the first that answers */
     if (ring_next(t))
         return ERR_NONE;
     return twiml_report(t, (struct call_event){.kind = CALL_FORWARD_FAILED, .failure = failure});
@@ -222,11 +225,14 @@ enum err twiml_resident_chose(struct twiml_turn *t, struct str leg, size_t phone
         story_note(&s->story, t->at_ms, key ? CALL_STEP_LEG_ACCEPTED : CALL_STEP_LEG_ANSWERED, NULL,
                    s->call.ring.phones[phone]);
     if (twiml_opens(&s->call, key))
+        s->story.end.minutes++;
+    if (twiml_opens(&s->call, key))
         return twiml_report(t, (struct call_event){.kind = CALL_FORWARD_OPEN});
     if (!talk)
         return ERR_NONE;
     memcpy(s->leg, leg.p, leg.n);
     s->leg[leg.n] = '\0';
+    s->talk_ms = t->at_ms > 0 ? t->at_ms : 1;
     *ret_connect = true;
     return twiml_report(t, (struct call_event){.kind = CALL_FORWARD_ANSWERED});
 }

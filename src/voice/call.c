@@ -252,6 +252,15 @@ static void keep_near(struct call *c, const struct access_decision *d)
         c->near[i] = (struct access_near){.grant_id = d->near[i].grant_id, .why = d->near[i].why};
 }
 
+/* The phones that may ring are known only now, as other calls take minutes meanwhile. */
+static void keep_minutes(struct call *c, const struct access_decision *d)
+{
+    c->ring.minutes = d->minutes;
+    c->spent = d->spent;
+    if (d->spent && c->ring.count > (size_t)d->minutes)
+        c->ring.count = (size_t)d->minutes;
+}
+
 static void call_arrived(struct call *c, const struct access_decision *d, struct call_actions *out)
 {
     keep_decision(c, d);
@@ -429,8 +438,10 @@ static void step_asked(struct call *c, const struct call_event *e, struct call_a
 {
     if (c->state == CALL_RECORDING) {
         /* Ring the resident even if recording failed. */
-        if (e->kind == CALL_DECIDED)
+        if (e->kind == CALL_DECIDED) {
             keep_near(c, e->decision);
+            keep_minutes(c, e->decision);
+        }
         if (e->kind == CALL_DECIDED || e->kind == CALL_FAILED)
             ring_resident(c, out);
     } else if (e->kind == CALL_FAILED) {

@@ -127,6 +127,7 @@ struct call_ring {
     size_t count;
     enum ring_strategy strategy;
     int64_t seconds; /* for each phone */
+    int64_t minutes; /* that all may take, each minute that one begins; 0: no limit */
     bool accept;
     bool message;
     bool browsers; /* some are told that the visitor is there */
@@ -178,6 +179,7 @@ struct call {
     struct release release;
     struct call_ring ring;
     enum access_barred barred;                     /* why some phones are not in it */
+    bool spent;                                    /* some are not in it: the account has no more minutes */
     char greetings[GREETING_COUNT][CALL_TEXT_MAX]; /* as enum call_prompt begins */
     struct id recordings[GREETING_COUNT];          /* played in place of them; empty: none */
 };

@@ -81,6 +81,8 @@ static void put_call_record(struct buf *b, const struct call *c, const struct ca
     log_id(b, "building", &c->building_id);
     log_keys(b, c, r);
     buf_printf(b, " decision=%s reason=%s", call_outcome_name(c->outcome), access_reason_names[c->reason]);
+    if (c->spent)
+        buf_lit(b, " limit=account_minutes_per_day");
     log_id(b, "grant", &c->grant_id);
     if (r->tone)
         buf_printf(b, " tone=%s%s", r->tone, r->tone_fallback ? " tone_fallback=1" : "");
@@ -121,6 +123,8 @@ void call_log_count(const struct call *c, const struct call_record *r)
 {
     metric_add(&metrics.calls[ending(c, r)], 1);
     metric_add(&metrics.call_reasons[c->reason], 1);
+    if (c->spent)
+        metric_add(metrics.calls_limited, 1);
 }
 
 void call_log(const struct call *c, const struct call_record *r)

@@ -50,7 +50,8 @@ static enum err decide_record(struct decide *d, struct tx *tx)
                                                 .building_id = a->building_id,
                                                 .outcome = released ? CALL_RECORD_RELEASED : CALL_RECORD_FORWARDED,
                                                 .reason = released ? a->reason : d->reason,
-                                                .grant_id = a->grant_id});
+                                                .grant_id = a->grant_id,
+                                                .minutes = a->minutes});
 }
 
 static enum err decide_access(struct decide *d, struct tx *tx)

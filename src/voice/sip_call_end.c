@@ -66,6 +66,7 @@ void sip_call_end(struct sip_call *c)
     c->record.unfinished = c->machine.state == CALL_ENDING && !(at && at->kind == CALL_HANG_UP);
     call_step(&c->machine, &(struct call_event){.kind = CALL_HUNG_UP}, &unused);
     sip_message_end(c);
+    c->story.end.minutes = sip_forward_minutes(c->forward);
     sip_story_end(c);
     tick_remove(&c->tick);
     sip_forward_end(c->forward);

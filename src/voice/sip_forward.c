@@ -7,6 +7,8 @@
 #include "voice/sip_story.h"
 
 #define KNOWN_PLACES 2 /* of the forwarded calls of a building */
+#define MINUTE_MS    60000
+#define EARLY_MS     1000 /* a phone is hung up before it begins a minute that is not left */
 
 struct sip_forward {
     struct sip_call *call; /* NULL: ended */
@@ -19,6 +21,9 @@ struct sip_forward {
     struct sip_leg *early;       /* the visitor hears its early media */
     bool ring_back;              /* the visitor hears our ring-back tone */
     bool noted[CALL_PHONES_MAX]; /* something of the leg is in the call's record */
+    struct {
+        int64_t from_ms, to_ms; /* it was answered, and ended; 0: not */
+    } talks[CALL_PHONES_MAX];
 };
 
 static void forward_destructor(void *arg)
@@ -29,6 +34,40 @@ static void forward_destructor(void *arg)
         sip_leg_done(&f->legs[i]);
 }
 
+/* ---- the minutes of the phones ---- */
+
+static void end_minutes(struct sip_forward *f, size_t leg)
+{
+    if (f->talks[leg].from_ms && !f->talks[leg].to_ms)
+        f->talks[leg].to_ms = tick_now_ms();
+}
+
+static void count_minutes(struct sip_forward *f, const struct hunt_event *e)
+{
+    if (e->leg >= CALL_PHONES_MAX)
+        return;
+    if (e->kind == HUNT_ANSWERED && !f->talks[e->leg].from_ms)
+        f->talks[e->leg].from_ms = tick_now_ms();
+    else if (e->kind == HUNT_HUNG_UP || e->kind == HUNT_FAILED)
+        end_minutes(f, e->leg);
+}
+
+static int64_t minutes_at(const struct sip_forward *f, int64_t now_ms)
+{
+    int64_t minutes = 0;
+    for (size_t i = 0; i < CALL_PHONES_MAX; i++)
+        if (f->talks[i].from_ms)
+            minutes += ((f->talks[i].to_ms ? f->talks[i].to_ms : now_ms) - f->talks[i].from_ms) / MINUTE_MS + 1;
+    return minutes;
+}
+
+int64_t sip_forward_minutes(const struct sip_forward *f)
+{
+    return f ? minutes_at(f, tick_now_ms()) : 0;
+}
+
+/* ---- the end ---- */
+
 void sip_forward_end(struct sip_forward *f)
 {
     if (!f || !f->call)
@@ -37,8 +76,10 @@ void sip_forward_end(struct sip_forward *f)
     f->talker = f->early = NULL;
     f->browser = false;
     tick_remove(&f->tick);
-    for (size_t i = 0; i < CALL_PHONES_MAX; i++)
+    for (size_t i = 0; i < CALL_PHONES_MAX; i++) {
+        end_minutes(f, i);
         sip_leg_drop(&f->legs[i]);
+    }
 }
 
 /* ---- the call's record ---- */
@@ -157,12 +198,14 @@ static void connect_visitor(struct sip_forward *f, size_t leg)
         f->events->answer(f->call);
 }
 
-static void drop(struct sip_forward *f, struct sip_leg *l)
+static void drop(struct sip_forward *f, size_t leg)
 {
+    struct sip_leg *l = &f->legs[leg];
     if (f->early == l)
         f->early = NULL;
     if (f->talker == l)
         f->talker = NULL;
+    end_minutes(f, leg);
     sip_leg_drop(l);
 }
 
@@ -171,6 +214,7 @@ static void on_leg_report(const struct hunt_event *e, void *arg)
     struct sip_forward *f = arg;
     if (!f->call)
         return;
+    count_minutes(f, e);
     note_event(f, e);
     forward_step(f, e);
 }
@@ -210,7 +254,7 @@ static void forward_perform(struct sip_forward *f, const struct hunt_action *a)
         connect_visitor(f, a->leg);
         return;
     case HUNT_DROP:
-        drop(f, l);
+        drop(f, a->leg);
         return;
     case HUNT_OPEN:
         tell_opening(f, a->leg);
@@ -241,6 +285,26 @@ static void forward_step(struct sip_forward *f, const struct hunt_event *e)
     mem_deref(f);
 }
 
+/* ---- limits ---- */
+
+/* Ends the forwarding because of a limit, as if the line had been busy, or the resident had hung up. */
+static void stop_forward(struct sip_call *c, const char *limit)
+{
+    const struct sip_forward_events *events = c->forward->events;
+    struct call_event end = {.kind = CALL_FORWARD_FAILED, .failure = CALL_BUSY};
+    if (c->machine.state == CALL_BRIDGED)
+        end.kind = CALL_FORWARD_ENDED;
+    log_info("sip call no longer forwarded building=%s limit=%s", c->machine.building_id.text, limit);
+    sip_forward_end(c->forward);
+    story_ended_by(&c->story, CALL_ENDED_LIMIT);
+    events->step(c, &end);
+}
+
+static bool out_of_minutes(const struct sip_forward *f, int64_t now_ms)
+{
+    return f->hunt.ring->minutes && minutes_at(f, now_ms + EARLY_MS) > f->hunt.ring->minutes;
+}
+
 /* ---- time ---- */
 
 static void forward_on_tick(void *arg, int64_t now_ms)
@@ -249,6 +313,10 @@ static void forward_on_tick(void *arg, int64_t now_ms)
     mem_ref(f);
     for (size_t i = 0; i < CALL_PHONES_MAX && f->call; i++)
         sip_leg_tick(&f->legs[i], now_ms);
+    if (f->call && out_of_minutes(f, now_ms)) {
+        sip_story_note(f->call, CALL_STEP_LEG_FAILED, "minutes", NULL);
+        stop_forward(f->call, "account_minutes_per_day");
+    }
     if (f->call && f->hunt.due_ms && now_ms >= f->hunt.due_ms)
         forward_step(f, &(struct hunt_event){.kind = HUNT_TIME});
     if (f->call)
@@ -262,19 +330,6 @@ static bool has_place(const struct sip_call *c, const struct sip_call *of)
 {
     return c->forward && c->forward->call && c->forward->hunt.state != HUNT_OVER &&
            strcmp(c->machine.building_id.text, of->machine.building_id.text) == 0;
-}
-
-/* Ends the forwarding of a stranger's call, as if the line had been busy, or the resident had hung up. */
-static void displace(struct sip_call *c)
-{
-    const struct sip_forward_events *events = c->forward->events;
-    struct call_event end = {.kind = CALL_FORWARD_FAILED, .failure = CALL_BUSY};
-    if (c->machine.state == CALL_BRIDGED)
-        end.kind = CALL_FORWARD_ENDED;
-    log_info("sip call displaced building=%s", c->machine.building_id.text);
-    sip_forward_end(c->forward);
-    story_ended_by(&c->story, CALL_ENDED_LIMIT);
-    events->step(c, &end);
 }
 
 /* Whether the building may ring its residents once more. Strangers leave KNOWN_PLACES to callers who have opened the
@@ -295,7 +350,7 @@ static bool find_place(const struct sip_call *c)
     if (!c->machine.known)
         return count < places && strangers < (places > KNOWN_PLACES ? places - KNOWN_PLACES : 1);
     if (count >= places && oldest) {
-        displace(oldest);
+        stop_forward(oldest, "forwards_per_building");
         count--;
     }
     return count < places;

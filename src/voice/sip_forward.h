@@ -45,5 +45,7 @@ void sip_forward_packet(struct sip_forward *f, const struct media_packet *p);
 void sip_forward_played(struct sip_forward *f);
 /* The release tone has been sent to the visitor. */
 void sip_forward_opened(struct sip_forward *f);
+/* The minutes that the phones have taken. */
+int64_t sip_forward_minutes(const struct sip_forward *f);
 /* Arrival of the resident's last packet; 0: nobody talks to the visitor. */
 int64_t sip_forward_heard_ms(const struct sip_forward *f);

@@ -98,6 +98,8 @@ static void story_decided(struct story *s, int64_t at_ms, const struct call *c, 
         story_forwarded(s, at_ms, c);
     else
         story_near(s, at_ms, c);
+    if (d->spent)
+        story_word(s, at_ms, CALL_STEP_LEG_FAILED, "minutes");
 }
 
 /* A time-out forwards the call, unless it ends a code. */

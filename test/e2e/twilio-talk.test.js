@@ -23,7 +23,7 @@ describe('a conversation through Twilio', () => {
         twilio?.close();
         await rest?.close();
     });
-    const w = useWorld(() => ({ config: twilio.config }));
+    const w = useWorld(() => ({ config: { ...twilio.config, voice: { ...twilio.config.voice, account_minutes_per_day: 0 } } }));
     const { client } = w;
     beforeEach(() => {
         rest.clear();

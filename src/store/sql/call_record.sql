@@ -7,11 +7,26 @@ building_id, id, account_id, started_at, ended_at, front_end, source, dialled, c
 -- name: call_record_write
 -- The start of a call, and later its end; nothing if the building was deleted meanwhile.
 INSERT INTO call_record (building_id, id, account_id, started_at, ended_at, front_end, source, dialled, caller, outcome,
-    reason, grant_id, resident_opened, ended_by, steps)
-SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 WHERE EXISTS (SELECT 1 FROM building b WHERE b.id = $1)
+    reason, grant_id, resident_opened, ended_by, steps, minutes)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16 WHERE EXISTS (SELECT 1 FROM building b WHERE b.id = $1)
 ON CONFLICT (building_id, id) DO UPDATE SET ended_at = excluded.ended_at, outcome = excluded.outcome,
     reason = excluded.reason, grant_id = excluded.grant_id, resident_opened = excluded.resident_opened,
-    ended_by = excluded.ended_by, steps = excluded.steps
+    ended_by = excluded.ended_by, steps = excluded.steps, minutes = excluded.minutes
+
+-- name: call_record_minutes
+-- The minutes of the account's calls that started after $2, and one for each code that was sent to a phone since then if
+-- $4 is 1; and the oldest of these times. A time after $3, ahead of the clock, is void.
+SELECT CAST(coalesce(sum(minutes), 0) AS BIGINT) AS minutes, min(at) AS oldest_at FROM
+    (SELECT minutes, started_at AS at FROM call_record
+     WHERE account_id = $1 AND started_at > $2 AND started_at <= $3 AND minutes > 0
+     UNION ALL
+     SELECT 1, created_at FROM phone_code
+     WHERE account_id = $1 AND created_at > $2 AND created_at <= $3 AND CAST($4 AS BIGINT) = 1) AS taken
+
+-- name: call_record_minutes_mailed
+-- $3: a day before $2. A time that is ahead of the clock is void. An account that is being deleted has no address.
+UPDATE account SET minutes_mailed_at = $2 WHERE id = $1 AND email <> id AND
+    (minutes_mailed_at IS NULL OR minutes_mailed_at <= $3 OR minutes_mailed_at > $2)
 
 -- name: call_record_append
 -- Adds line $3 to the steps of a call that has ended.

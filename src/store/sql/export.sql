@@ -2,7 +2,7 @@
 
 -- name: export_account
 SELECT id, email, created_at, plan, subscription_status, subscription_ended_at, phone, phone_verified_at, customer_id,
-    subscription_id, billed_status, billed_plan, earlier_revision, exported_at FROM account WHERE id = $1 LIMIT $2
+    subscription_id, billed_status, billed_plan, earlier_revision, exported_at, minutes_mailed_at FROM account WHERE id = $1 LIMIT $2
 
 -- name: export_building
 SELECT id, created_at, is_primary, label, street, city, state, zip, country, virtual_number, forward_phone,
@@ -64,7 +64,7 @@ WHERE a.building_id = $1 AND (a.created_at, a.id) > ($3, $4) ORDER BY a.created_
 
 -- name: export_call
 SELECT id, building_id, started_at, ended_at, front_end, source, dialled, caller, outcome, reason, grant_id,
-    resident_opened, ended_by, steps FROM call_record WHERE building_id = $1 AND id > $3 ORDER BY id LIMIT $2
+    resident_opened, ended_by, steps, minutes FROM call_record WHERE building_id = $1 AND id > $3 ORDER BY id LIMIT $2
 
 -- name: export_feed
 SELECT seq, building_id, at, type, data FROM feed WHERE building_id = $1 AND seq > $3 ORDER BY seq LIMIT $2

@@ -35,6 +35,7 @@ static const struct exception {
     {"browser_end_surplus", ACCOUNT},
     {"browser_list", ACCOUNT},
     {"building_list", ACCOUNT},
+    {"call_record_minutes", "of a day's calls that took minutes: their limit bounds them"},
     {"checkout_latest", ACCOUNT},
     {"checkout_list_pending", OPERATOR},
     {"commit_mark_expire", "of PostgreSQL's workers: a few hundred rows"},

@@ -94,6 +94,8 @@ const STEPS = {
 const SAID = { welcome: 'visit.said_welcome', granted: 'visit.said_granted', denied: 'visit.said_denied', forwarding: 'visit.said_forwarding' };
 /** @type {Record<string, string>} */
 const ENDED = { caller: 'visit.ended_caller', resident: 'visit.ended_resident' };
+/** Phones that were not called, or no longer. @type {Record<string, string>} */
+const LEFT_OUT = { destination: 'visit.leg_destination', minutes: 'visit.leg_minutes' };
 /** Which a person does not need: the answer on the line is not the resident's. */
 const HIDDEN = ['answered', 'established'];
 
@@ -107,7 +109,7 @@ function stepText(step, nameOf, keys) {
     if (step.step === 'released' && name) return t('visit.released_name', { name });
     if (step.key_name && step.step === 'message_fetched') return t('visit.fetched_by', { name: step.key_name });
     if (step.key_name) return t(step.detail === 'conversation' ? 'visit.joined_by' : 'visit.listening_by', { name: step.key_name });
-    const text = t(STEPS[step.step] ?? 'visit.other');
+    const text = t(LEFT_OUT[step.step === 'leg_failed' ? step.detail ?? '' : ''] ?? STEPS[step.step] ?? 'visit.other');
     return step.number ? `${text} (… ${step.number})` : text;
 }
 

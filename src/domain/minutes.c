@@ -1,0 +1,27 @@
+#include "domain/minutes.h"
+
+#include "domain/row.h"
+
+#define DAY_US    (86400 * US_PER_S)
+#define CLOCKS_US (60 * US_PER_S) /* the clock of another node may be that far ahead */
+
+enum err minutes_get(struct tx *tx, const struct id *account, struct minutes *ret)
+{
+    const int64_t limit = tx->config->voice_account_minutes_per_day;
+    CURSOR c;
+    if (!limit) {
+        *ret = (struct minutes){.left = INT64_MAX};
+        return ERR_NONE;
+    }
+    const bool told_in_calls = strcmp(tx->config->sms_provider, "call") == 0;
+    enum err e = db_one(tx->db, SQL_CALL_RECORD_MINUTES,
+                        DB_ARGS(v_str(id_str(account)), v_int(tx->now_us - DAY_US), v_int(tx->now_us + CLOCKS_US),
+                                v_int(told_in_calls)),
+                        &c);
+    if (e)
+        return e;
+    const int64_t left = limit - col_int(&c, COL_CALL_RECORD_MINUTES_MINUTES);
+    const int64_t oldest_us = col_int_or(&c, COL_CALL_RECORD_MINUTES_OLDEST_AT, -DAY_US);
+    *ret = (struct minutes){.left = left > 0 ? left : 0, .more_us = oldest_us + DAY_US};
+    return ERR_NONE;
+}
