@@ -2,6 +2,7 @@
 
 #include "api/checkout_reply.h"
 #include "api/earlier_account.h"
+#include "api/gate.h"
 #include "api/routes.h"
 #include "api/service.h"
 #include "domain/billing_account.h"
@@ -97,7 +98,7 @@ static enum err checkout_expire_open(struct request *q, const struct checkout_co
 static enum err checkout_buy(struct request *q, const struct checkout_context *d, struct purchase *b)
 {
     for (int turn = 0; turn < TURNS_MAX; turn++) {
-        enum err e = work_write(&q->work, begin_run, b);
+        enum err e = gate_write(q, begin_run, b);
         if (e)
             return e;
         switch (b->step) {

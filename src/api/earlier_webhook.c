@@ -1,5 +1,6 @@
 /* Webhook endpoints of the earlier revision: a building's (contract, Versioning 3; decisions section 12). */
 #include "api/earlier.h"
+#include "api/gate.h"
 #include "api/service.h"
 #include "api/slots.h"
 #include "api/webhook_url.h"
@@ -167,7 +168,7 @@ static enum err make_endpoint(struct request *q, struct making *m)
     e = earlier_bits(q, in->events, &m->wanted.events);
     if (!e)
         e = check_url(q, in->url.s);
-    return e ? e : work_write(&q->work, run_earlier_create, m);
+    return e ? e : gate_write(q, run_earlier_create, m);
 }
 
 static enum err earlier_create_webhook(struct request *q, struct reply *p)
@@ -226,7 +227,7 @@ static enum err earlier_update_webhook(struct request *q, struct reply *p)
     if (!e && v_given(in->url))
         e = check_url(q, in->url.s);
     if (!e)
-        e = work_write(&q->work, run_earlier_update, c);
+        e = gate_write(q, run_earlier_update, c);
     if (e)
         return e;
     struct endpoint *body = arena_new(q->tx.arena, struct endpoint);
@@ -332,7 +333,7 @@ static enum err earlier_test_webhook(struct request *q, struct reply *p)
         e = slots_take(&tests, q, t->url, &slot);
     if (e)
         return e;
-    e = work_write(&q->work, run_earlier_test, t);
+    e = gate_write(q, run_earlier_test, t);
     if (!e)
         e = await_outcome(q, t);
     slots_release(&tests, slot);

@@ -45,5 +45,11 @@ enum err gate_choose_building(struct request *q, const struct id *wanted) CHECKE
 /* Authenticates only, if the route needs a key; `cache` as above. A write transaction that must not run for a key
  * revoked since the checks calls it again. */
 enum err gate_check_key(struct gate_cache *cache, struct request *q) CHECKED;
+/* For a blocking handler, whose key may be ended while it waits: fails with ERR_INVALID_KEY if it was. A key that only
+ * expired since the checks is good. */
+enum err gate_recheck(struct request *q) CHECKED;
+/* As work_write, after the same check in the transaction. A handler uses work_write itself only for results that it
+ * has already. */
+enum err gate_write(struct request *q, enum err (*body)(struct tx *tx, void *arg), void *arg) CHECKED;
 /* Whether the request has one Content-Type, of this media type; parameters are ignored. */
 bool gate_has_media(const struct request *q, struct str media);

@@ -225,3 +225,46 @@ enum err gate_authenticate(struct gate_cache *cache, struct request *q)
     enum err e = cache ? authenticate_cached(cache, q) : authenticate_in_store(q);
     return e == ERR_INVALID_KEY && q->site ? refuse_browser(q) : e;
 }
+
+/* ---- after a wait ---- */
+
+static enum err check_again(struct tx *tx, void *arg)
+{
+    struct request *q = arg;
+    unsigned char hash[SHA256_LEN];
+    struct tx at_checks = *tx;
+    struct principal who;
+    at_checks.now_us = q->tx.now_us;
+    enum err e = gate_key_hash(q, hash);
+    if (!e)
+        e = key_authenticate(&at_checks, hash, &who);
+    return e == ERR_INVALID_KEY ? tx_fail(tx, e, "The key was ended while its request ran.") : e;
+}
+
+struct keyed {
+    struct request *q;
+    enum err (*body)(struct tx *tx, void *arg);
+    void *arg;
+};
+
+static enum err run_keyed(struct tx *tx, void *arg)
+{
+    const struct keyed *k = arg;
+    enum err e = check_again(tx, k->q);
+    return e ? e : k->body(tx, k->arg);
+}
+
+enum err gate_recheck(struct request *q)
+{
+    if (!id_given(&q->who.key_id))
+        return ERR_NONE;
+    enum err e = work_read(&q->work, check_again, q);
+    q->tx.why = q->work.why;
+    return e;
+}
+
+enum err gate_write(struct request *q, enum err (*body)(struct tx *tx, void *arg), void *arg)
+{
+    return id_given(&q->who.key_id) ? work_write(&q->work, run_keyed, &(struct keyed){q, body, arg})
+                                    : work_write(&q->work, body, arg);
+}

@@ -1,5 +1,6 @@
 #include "api/routes.h"
 
+#include "api/gate.h"
 #include "api/language.h"
 #include "api/webhook_url.h"
 #include "domain/push.h"
@@ -178,7 +179,7 @@ static enum err put_push(struct request *q, struct reply *p)
     if (!e)
         e = check_endpoint(q, in->endpoint.s);
     if (!e)
-        e = work_write(&q->work, run_subscribe, s);
+        e = gate_write(q, run_subscribe, s);
     return e ? e : reply_ok(p, 200, &notices_body_shape, &s->body);
 }
 

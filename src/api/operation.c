@@ -1,6 +1,7 @@
 #include "api/operation.h"
 
 #include "api/earlier_account.h"
+#include "api/gate.h"
 #include "api/operation_body.h"
 #include "api/routes.h"
 #include "api/service.h"
@@ -91,7 +92,7 @@ enum err operation_preview(struct request *q, struct reply *p)
     if (!e && v->offer.facts && v->offer.facts->active)
         e = read_invoice(q, v->subscription, operation_new_quantity(v->input.action, v->offer.facts), &v->offer);
     if (!e)
-        e = work_write(&q->work, quote_run, v);
+        e = gate_write(q, quote_run, v);
     if (e)
         return e;
     return reply_ok(p, 201, &building_operation_shape, building_operation_body(q->tx.arena, &v->quote));
@@ -133,7 +134,7 @@ static enum err begin_operation(struct request *q, struct execution *x)
     if (e || x->replayed)
         return e;
     e = read_facts(q, x->o.billing.subscription_id, &x->facts);
-    return e ? e : work_write(&q->work, start_run, x);
+    return e ? e : gate_write(q, start_run, x);
 }
 
 /* Waits for the end of the operation, within the time limit. */

@@ -1,4 +1,5 @@
 #include "api/cookie.h"
+#include "api/gate.h"
 #include "api/language.h"
 #include "api/page.h"
 #include "api/routes.h"
@@ -91,7 +92,7 @@ static enum err get_part(struct request *q, struct reply *p)
     const bool first = !v_set(query->cursor);
     if (!first && !personal_mark_read(a, account, query->cursor.s, &x.from))
         return ERR_INVALID_CURSOR;
-    enum err e = first ? work_write(&q->work, run_export_begin, &x) : ERR_NONE;
+    enum err e = first ? gate_write(q, run_export_begin, &x) : ERR_NONE;
     if (first && !e)
         log_info("export account=%s key=%s id=%s", account->text, q->who.key_id.text, q->request_id);
     if (!e)

@@ -2,6 +2,7 @@
 
 #include "api/routes.h"
 
+#include "api/gate.h"
 #include "api/service.h"
 #include "base/forms.h"
 #include "base/log.h"
@@ -167,7 +168,7 @@ static enum err send_text(struct request *q, const struct sending *s)
 /* Stores the code, sends it, then activates it: a code that was not sent can never be confirmed. */
 static enum err run_sending(struct request *q, struct sending *s)
 {
-    enum err e = work_write(&q->work, make_code, s);
+    enum err e = gate_write(q, make_code, s);
     if (!e)
         e = send_text(q, s);
     if (!e)

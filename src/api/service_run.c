@@ -139,6 +139,8 @@ void service_run_blocking(void *request, void *service)
     struct service *s = service;
     (void)atomic_load_explicit(&q->handed, memory_order_acquire);
     q->result = run_handler(q, NULL);
+    if (!q->result)
+        q->result = gate_recheck(q);
     hand_back(q);
     atomic_fetch_add_explicit(&s->blocking_ends, 1, memory_order_release);
 }

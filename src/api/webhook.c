@@ -2,6 +2,7 @@
 
 #include "api/delivery.h"
 #include "api/earlier.h"
+#include "api/gate.h"
 #include "api/service.h"
 #include "api/webhook_url.h"
 #include "base/forms.h"
@@ -148,7 +149,7 @@ static enum err webhook_make(struct request *q, struct creation *c)
     e = webhook_events(&q->tx, in->events, &c->events);
     if (!e)
         e = webhook_url_check(q, c->url);
-    return e ? e : work_write(&q->work, run_create, c);
+    return e ? e : gate_write(q, run_create, c);
 }
 
 static struct webhook_request webhook_request_of(const struct request *q)
@@ -221,7 +222,7 @@ static enum err update_webhook(struct request *q, struct reply *p)
         return tx_fail(&q->tx, ERR_INVALID_WEBHOOK, "at least one of url, events and active is required");
     enum err e = v_given(in->url) ? webhook_url_check(q, u->change.url) : ERR_NONE;
     if (!e)
-        e = work_write(&q->work, run_update, u);
+        e = gate_write(q, run_update, u);
     if (e)
         return e;
     struct endpoint *body = arena_new(q->tx.arena, struct endpoint);
@@ -280,7 +281,7 @@ static enum err test_webhook(struct request *q, struct reply *p)
 {
     struct test *t = arena_new(q->tx.arena, struct test);
     t->q = q;
-    enum err e = work_write(&q->work, run_test, t);
+    enum err e = gate_write(q, run_test, t);
     return e ? e : reply_ok(p, 202, &delivery_queued_shape, delivery_queued_body(q, &t->delivery));
 }
 

@@ -255,6 +255,34 @@ describe('Stripe', () => {
         refused(await customer.client.post('/v1/billing/portal'), 500, 'INTERNAL_ERROR');
     });
 
+    it('begins no addition for a key that is ended while Stripe is asked', async () => {
+        const person = await owner(w, stripe);
+        const robot = await agent(person, ['account:read', 'buildings:write']);
+        const quoted = await quote({ keeper: robot.client });
+        const read = stripe.readSubscription;
+        let asked;
+        let answer;
+        const isAsked = new Promise((done) => { asked = done; });
+        const answered = new Promise((done) => { answer = done; });
+        stripe.readSubscription = async function late(form, id) {
+            if (id === person.bought.subscription.id) asked();
+            await answered;
+            return read.call(this, form, id);
+        };
+        try {
+            const executed = execute({ keeper: robot.client }, quoted);
+            await isAsked;
+            ok(await person.client.delete(`/v1/auth/keys/${robot.id}`));
+            answer();
+            refused(await executed, 401, 'INVALID_KEY');
+        } finally {
+            answer();
+            delete stripe.readSubscription;
+        }
+        assert.equal((await operation(person, quoted.id)).status, 'quoted');
+        assert.equal((await buildings(person)).length, 1);
+    });
+
     it('takes a unit more for each building, paid at once, and gives it back', async () => {
         const person = await owner(w, stripe);
         const quoted = await quote(person);

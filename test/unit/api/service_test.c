@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "api/gate.h"
 #include "domain/number.h"
 
 /* ---- routes ---- */
@@ -179,6 +180,18 @@ static enum err add_in_work(struct tx *tx, void *arg)
     return add_number(tx);
 }
 
+static enum err write_after_wait(struct request *q, struct reply *p)
+{
+    enum err e = block(q, p);
+    return e ? e : gate_write(q, add_in_work, NULL);
+}
+
+static enum err write_result_after_wait(struct request *q, struct reply *p)
+{
+    enum err e = block(q, p);
+    return e ? e : work_write(&q->work, add_in_work, NULL);
+}
+
 static enum err refuse_in_work(struct tx *tx, void *arg)
 {
     (void)arg;
@@ -265,6 +278,22 @@ static const struct route rows[] = {
      .limit = LIMIT_KEY,
      .run = RUN_BLOCKING,
      .handler = write_twice},
+    {.operation_id = "keyedWait",
+     .method = HTTP_POST,
+     .path = "/v1/keyed-wait",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(ACCESS_READ),
+     .limit = LIMIT_KEY,
+     .run = RUN_BLOCKING,
+     .handler = write_after_wait},
+    {.operation_id = "keyedResult",
+     .method = HTTP_POST,
+     .path = "/v1/keyed-result",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(ACCESS_READ),
+     .limit = LIMIT_KEY,
+     .run = RUN_BLOCKING,
+     .handler = write_result_after_wait},
 };
 static const struct route_set set = ROUTE_SET(rows);
 static const struct route_set *const sets[] = {&set};
@@ -463,6 +492,61 @@ static void a_revoked_key_is_refused_once_the_service_has_heard_of_it(void **sta
     replies_error("GET /v1/keyed", bearer, 401, "INVALID_KEY");
 }
 
+/* Asks with the key, and returns while the handler waits. */
+static struct client ask_and_wait(struct server *s, const char *line)
+{
+    char bearer[120];
+    struct client c = client_plain(s->port);
+    snprintf(bearer, sizeof bearer, "Authorization: Bearer %s\r\n", s->key);
+    server_send(&c, line, bearer, NULL);
+    await_running(1);
+    return c;
+}
+
+static struct answer release_and_read(struct client *c)
+{
+    struct answer a = {0};
+    release_all();
+    assert_true(answer_next(&a, c));
+    client_close(c);
+    return a;
+}
+
+static void a_key_that_ends_while_its_request_waits_begins_nothing(void **state)
+{
+    struct server *s = *state;
+    struct client c = ask_and_wait(s, "POST /v1/keyed-wait");
+    fixture_sql(s->building, "UPDATE api_key SET revoked_at = 1");
+    struct answer a = release_and_read(&c);
+    expect_envelope(&a, 401, "INVALID_KEY");
+    assert_true(answer_has(&a, "ended while its request ran"));
+    answer_done(&a);
+    replies_value("GET /v1/read", 0);
+}
+
+static void a_key_that_ends_while_its_request_waits_keeps_results_and_learns_nothing(void **state)
+{
+    struct server *s = *state;
+    struct client c = ask_and_wait(s, "POST /v1/keyed-result");
+    fixture_sql(s->building, "UPDATE api_key SET revoked_at = 1");
+    struct answer a = release_and_read(&c);
+    expect_envelope(&a, 401, "INVALID_KEY");
+    answer_done(&a);
+    replies_value("GET /v1/read", 1);
+}
+
+static void a_key_that_expires_while_its_request_waits_is_good_to_its_end(void **state)
+{
+    struct server *s = *state;
+    struct client c = ask_and_wait(s, "POST /v1/keyed-wait");
+    fixture_sql(s->building,
+                arena_printf(&s->building->arena, "UPDATE api_key SET expires_at = %lld", (long long)clock_now_us()).p);
+    struct answer a = release_and_read(&c);
+    assert_text(a.body, "{\"value\":0}");
+    answer_done(&a);
+    replies_value("GET /v1/read", 1);
+}
+
 static void the_use_of_a_key_is_recorded_to_the_minute(void **state)
 {
     struct server *s = *state;
@@ -548,6 +632,9 @@ static void the_service_ends_with_blocking_requests_waiting(void **state)
     T(a_lost_race_runs_the_handler_again)                                                                              \
     T(keys_are_checked_before_read_and_blocking_handlers)                                                              \
     T(a_revoked_key_is_refused_once_the_service_has_heard_of_it)                                                       \
+    T(a_key_that_ends_while_its_request_waits_begins_nothing)                                                          \
+    T(a_key_that_ends_while_its_request_waits_keeps_results_and_learns_nothing)                                        \
+    T(a_key_that_expires_while_its_request_waits_is_good_to_its_end)                                                   \
     T(the_use_of_a_key_is_recorded_to_the_minute)                                                                      \
     T(a_key_has_its_own_limit)                                                                                         \
     T(plain_http_is_refused)                                                                                           \
