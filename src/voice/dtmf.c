@@ -193,6 +193,14 @@ void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, s
         take_chunk(in, samples + at, n - at < CHUNK ? n - at : CHUNK);
 }
 
+bool dtmf_is_tone(const int16_t *samples, size_t n)
+{
+    for (const char *key = "0123456789*#ABCD"; *key && n >= JUDGED_MIN; key++)
+        if (has_tones(*key, samples, n, TONES_SHARE_MIN))
+            return true;
+    return false;
+}
+
 bool dtmf_in_tone(const struct dtmf_in *in)
 {
     return in->told && in->samples < in->down + SAME_TONE;

@@ -58,6 +58,8 @@ void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, const struct rtp_header *
 void dtmf_in_new_stream(struct dtmf_in *in);
 /* Decoded audio, 8 kHz. Leave out the gaps of lost packets. */
 void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, size_t n);
+/* Whether two tones of a key are most of the audio, by itself. */
+bool dtmf_is_tone(const int16_t *samples, size_t n);
 /* Whether the tones of a key are in the audio, or were 40 ms ago. */
 bool dtmf_in_tone(const struct dtmf_in *in);
 /* A SIP INFO body: application/dtmf-relay ("Signal=5\r\nDuration=160") or application/dtmf ("5"). False for

@@ -11,17 +11,19 @@
 #include "voice/media_ports.h"
 #include "voice/order.h"
 #include "voice/player.h"
+#include "voice/relay.h"
 #include "voice/sip_text.h"
 
 #define FRAME      PLAYER_FRAME
 #define PT_DYNAMIC 96
+#define EVENT_LEN  4     /* of a payload of RFC 4733 */
 #define EARLY_MAX  8     /* two codes */
 #define PORT_LOW   16384 /* without media_options.ports: as the defaults of voice.rtp_port_low and _high */
 #define PORT_HIGH  32767
-#define IN_MAX     960  /* samples of one packet that are decoded: 120 ms, far above any ptime in use */
-#define UNHEARD_MS 3000 /* audio goes to a silent peer for this long */
-#define SILENT_MS  3000 /* a peer that sends nothing for this long may go on from another port */
-#define RELAY_MS   200  /* silence is sent once nothing was relayed for this long: more than the jitter of most lines */
+#define IN_MAX     ORDER_PAYLOAD /* samples of one packet that are decoded */
+#define UNHEARD_MS 3000          /* audio goes to a silent peer for this long */
+#define SILENT_MS  3000          /* a peer that sends nothing for this long may go on from another port */
+#define RELAY_MS   200 /* silence is sent once nothing was relayed for this long: more than the jitter of most lines */
 
 struct media {
     const struct media_events *events;
@@ -64,11 +66,8 @@ struct media {
     struct player player;
     struct dtmf_out out;
 
-    struct {              /* packets of another session, sent in place of silence */
-        int64_t until_ms; /* the tick is silent until then; 0: no packet since our own last one */
-        uint32_t ssrc;    /* theirs */
-        uint32_t offset;  /* from their timestamps to ours */
-    } relay;
+    struct relay relay;     /* packets of another session, sent in place of silence */
+    int64_t relay_until_ms; /* the tick is silent until then */
 };
 
 /* ---- the peer's address ---- */
@@ -153,7 +152,7 @@ static bool is_event(const struct media *m, uint8_t pt, size_t n)
 {
     if (m->peer.event_pt >= 0 && pt == m->peer.event_pt)
         return true;
-    return m->any_events && pt >= PT_DYNAMIC && n == ORDER_EVENT;
+    return m->any_events && pt >= PT_DYNAMIC && n == EVENT_LEN;
 }
 
 static size_t decode_audio(uint8_t pt, const uint8_t *payload, size_t n, int16_t *ret)
@@ -165,24 +164,38 @@ static size_t decode_audio(uint8_t pt, const uint8_t *payload, size_t n, int16_t
     return n;
 }
 
-static void take_audio(struct media *m, uint8_t pt, const uint8_t *payload, size_t n)
+/* In the order in which it was sent. */
+static void media_on_content(int64_t came_ms, const struct rtp_header *h, const struct order_content *c, void *arg)
 {
+    struct media *m = arg;
     int16_t samples[IN_MAX];
-    if (m->resident && media_events_negotiated(m)) /* the keys are events */
+    if (!m->listening)
         return;
-    n = decode_audio(pt, payload, n, samples);
-    if (m->heard)
-        echo_take(m->heard, m->heard_ms, samples, n);
-    dtmf_in_audio(&m->in, m->heard_ms, samples, n);
-    if (m->events->audio)
+    if (c->event) {
+        dtmf_in_event(&m->in, came_ms, h, c->payload, c->n);
+        return;
+    }
+    const size_t n = decode_audio(h->pt, c->payload, c->n, samples);
+    dtmf_in_audio(&m->in, came_ms, samples, n);
+    if (m->events->audio && m->listening)
         m->events->audio(samples, n, m->arg);
 }
 
-static void media_on_event(int64_t came_ms, const struct rtp_header *h, const uint8_t *payload, void *arg)
+/* The keys of a resident who has events are no tones. */
+static bool hears_audio(const struct media *m)
 {
-    struct media *m = arg;
-    if (m->listening)
-        dtmf_in_event(&m->in, came_ms, h, payload, ORDER_EVENT);
+    return !m->resident || !media_events_negotiated(m);
+}
+
+/* Audio as it comes: its echo may be back before a missing packet has come. */
+static void note_audio(struct media *m, struct media_packet *p)
+{
+    int16_t samples[IN_MAX];
+    const bool waits = order_waits(&m->order);
+    const size_t n = m->heard || waits ? decode_audio(p->pt, p->payload, p->n, samples) : 0;
+    if (m->heard)
+        echo_take(m->heard, m->heard_ms, samples, n);
+    p->tone = waits ? dtmf_is_tone(samples, n) : dtmf_in_tone(&m->in);
 }
 
 static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struct mbuf *mb, void *arg)
@@ -208,18 +221,21 @@ static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struc
                              .timestamp = h->ts,
                              .payload = mbuf_buf(mb),
                              .n = n};
-    if (p.event && !pass_on(m, &p))
-        return;
-    const enum order_place place =
-        order_take(&m->order, m->heard_ms, h, p.event && n >= ORDER_EVENT ? p.payload : NULL);
-    if (p.event || !m->listening || place == ORDER_STRAY || place == ORDER_LATE ||
-        (h->pt != PT_PCMU && h->pt != PT_PCMA))
+    const struct order_content content = {.payload = p.payload, .n = n, .event = p.event};
+    const bool audio = !p.event && (h->pt == PT_PCMU || h->pt == PT_PCMA);
+    const enum order_place place = order_find(&m->order, h);
+    if (place == ORDER_STRAY || !m->listening)
         return;
     p.begins = place == ORDER_BEGINS;
-    take_audio(m, h->pt, p.payload, n);
-    p.tone = dtmf_in_tone(&m->in);
-    if (m->listening)
-        (void)pass_on(m, &p);
+    p.late = place == ORDER_LATE;
+    if (p.event && !pass_on(m, &p))
+        return;
+    order_take(&m->order, m->heard_ms, h, p.event || (audio && hears_audio(m)) ? &content : NULL);
+    if (!audio || !m->listening)
+        return;
+    if (hears_audio(m))
+        note_audio(m, &p);
+    (void)pass_on(m, &p);
 }
 
 bool media_take_info(struct media *m, struct str type, struct str body)
@@ -245,24 +261,41 @@ bool media_unread(const struct media *m)
 
 /* ---- out ---- */
 
-static void send_packet(struct media *m, bool marker, uint8_t pt, uint32_t timestamp, const uint8_t *payload, size_t n)
+static bool may_send(const struct media *m, struct sa *ret_to)
+{
+    return m->peer.send && destination(m, ret_to);
+}
+
+static void send_packet(struct media *m, const struct sa *to, const struct rtp_header *h, const uint8_t *payload,
+                        size_t n)
+{
+    m->packet->pos = m->packet->end = 0;
+    if (rtp_hdr_encode(m->packet, h) || mbuf_write_mem(m->packet, payload, n))
+        return;
+    m->packet->pos = 0;
+    /* A packet that the kernel refuses is lost, as on any network. */
+    (void)udp_send(rtp_sock(m->rtp), to, m->packet);
+}
+
+static void send_own(struct media *m, bool marker, uint8_t pt, uint32_t timestamp, const uint8_t *payload, size_t n)
 {
     struct sa to;
-    if (!m->peer.send || !destination(m, &to))
-        return;
-    m->packet->pos = m->packet->end = RTP_HEADER_SIZE;
-    if (mbuf_write_mem(m->packet, payload, n))
-        return;
-    m->packet->pos = RTP_HEADER_SIZE;
-    /* A packet that the kernel refuses is lost, as on any network. */
-    (void)rtp_send(m->rtp, &to, false, marker, pt, timestamp, m->packet);
+    if (may_send(m, &to))
+        send_packet(m, &to,
+                    &(struct rtp_header){.ver = RTP_VERSION,
+                                         .m = marker,
+                                         .pt = pt,
+                                         .seq = relay_own(&m->relay),
+                                         .ts = timestamp,
+                                         .ssrc = rtp_sess_ssrc(m->rtp)},
+                    payload, n);
 }
 
 static void send_audio(struct media *m, uint32_t timestamp)
 {
     uint8_t frame[FRAME];
     player_fill(&m->player, m->peer.pt, frame);
-    send_packet(m, m->marker, m->peer.pt, timestamp, frame, sizeof frame);
+    send_own(m, m->marker, m->peer.pt, timestamp, frame, sizeof frame);
     m->marker = false;
 }
 
@@ -270,14 +303,12 @@ static void send_audio(struct media *m, uint32_t timestamp)
 static void send_frame(struct media *m, uint32_t timestamp)
 {
     struct dtmf_packet p;
-    if (m->relay.until_ms) {
-        m->relay.until_ms = 0;
+    if (m->relay.on)
         m->marker = true;
-    }
     if (!dtmf_out_active(&m->out)) {
         send_audio(m, timestamp);
     } else if (dtmf_out_next(&m->out, timestamp, &p)) {
-        send_packet(m, p.marker, (uint8_t)m->peer.event_pt, p.timestamp, p.payload, sizeof p.payload);
+        send_own(m, p.marker, (uint8_t)m->peer.event_pt, p.timestamp, p.payload, sizeof p.payload);
         m->marker = true;
     } else {
         send_audio(m, timestamp);
@@ -297,7 +328,7 @@ static void media_on_tick(void *arg, int64_t now_ms)
     }
     if (m->ahead)
         m->ahead = false;
-    else if (m->playing || now_ms >= m->relay.until_ms)
+    else if (m->playing || now_ms >= m->relay_until_ms)
         send_frame(m, m->timestamp);
     m->timestamp += FRAME;
     if (m->playing && player_ended(&m->player) && !dtmf_out_active(&m->out)) {
@@ -316,33 +347,30 @@ static void media_begin(struct media *m)
     m->ahead = true;
 }
 
-/* The timestamp of a relayed packet in our stream. The first of a stream, or after a packet of our own, continues ours;
- * the others keep their distance to it. */
-static uint32_t relayed_timestamp(struct media *m, const struct media_packet *p)
-{
-    if (!m->relay.until_ms || p->begins || p->ssrc != m->relay.ssrc) {
-        m->relay.ssrc = p->ssrc;
-        m->relay.offset = m->timestamp - p->timestamp;
-        m->marker = true;
-    }
-    return p->timestamp + m->relay.offset;
-}
-
 void media_relay(struct media *m, const struct media_packet *p)
 {
     uint8_t recoded[IN_MAX];
+    struct sa to;
+    struct relay_place at;
     const bool muted = m->resident && p->tone;
     const bool foreign = !p->event && (muted || p->pt != m->peer.pt);
     if (!m->tick.le.list || m->playing || p->n > IN_MAX || (p->event && m->peer.event_pt < 0))
         return;
-    const uint32_t timestamp = relayed_timestamp(m, p);
+    if (!may_send(m, &to) || !relay_take(&m->relay, p, m->timestamp, &at))
+        return;
     for (size_t i = 0; foreign && i < p->n; i++)
         recoded[i] = player_encode(m->peer.pt, muted ? 0 : player_decode(p->pt, p->payload[i]));
-    send_packet(m, p->marker || m->marker, p->event ? (uint8_t)m->peer.event_pt : m->peer.pt, timestamp,
+    send_packet(m, &to,
+                &(struct rtp_header){.ver = RTP_VERSION,
+                                     .m = p->marker || at.begins || (m->marker && !at.late),
+                                     .pt = p->event ? (uint8_t)m->peer.event_pt : m->peer.pt,
+                                     .seq = at.seq,
+                                     .ts = at.timestamp,
+                                     .ssrc = rtp_sess_ssrc(m->rtp)},
                 foreign ? recoded : p->payload, p->n);
-    m->marker = false;
-    m->relay.until_ms = tick_now_ms() + RELAY_MS;
-    const uint32_t next = timestamp + (p->event ? 0 : (uint32_t)p->n);
+    m->marker = m->marker && at.late;
+    m->relay_until_ms = tick_now_ms() + RELAY_MS;
+    const uint32_t next = at.timestamp + (p->event ? 0 : (uint32_t)p->n);
     if ((int32_t)(next - m->timestamp) > 0) /* our own next packet comes after it */
         m->timestamp = next;
 }
@@ -537,7 +565,8 @@ enum err media_new(struct media **ret, const struct media_options *options, cons
     struct media *m = mem_new(struct media);
     m->events = events;
     m->arg = arg;
-    m->order = (struct order){.on_event = media_on_event, .arg = m};
+    m->order = (struct order){.on_content = media_on_content, .arg = m};
+    relay_init(&m->relay);
     m->any_events = options->config && options->config->voice_any_events;
     m->peer.event_pt = -1;
     m->timestamp = rand_u32();
@@ -562,6 +591,7 @@ void media_free(struct media *m)
     if (!m)
         return;
     tick_remove(&m->tick);
+    order_done(&m->order);
     dtmf_in_done(&m->in);
     media_crypto_done(&m->crypto);
     mem_deref(m->sdp);

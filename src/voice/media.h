@@ -22,6 +22,7 @@ struct media_packet {
     uint8_t pt;
     bool marker;
     bool begins; /* a stream, after the last packet's */
+    bool late;   /* a later one came before it */
     bool event;
     bool tone; /* of a key, in the audio */
     uint16_t seq;

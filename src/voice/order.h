@@ -1,18 +1,24 @@
-/* The numbers of the RTP packets of one sender: which are late, where a stream begins, and its RFC 4733 events in the
- * order in which they were sent. No I/O and no clock here: the caller passes the time. */
+/* The numbers of the RTP packets of one sender: which are late, where a stream begins, and their contents in the order
+ * in which they were sent. No I/O and no clock here: the caller passes the time. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define ORDER_PACKETS 32  /* from the first missing packet on, kept in order */
-#define ORDER_EVENT   4   /* bytes of an event that are kept */
+#define ORDER_PAYLOAD 960 /* bytes of one that are kept: 120 ms of G.711, far above any ptime in use */
 #define ORDER_WAIT_MS 100 /* for a missing packet, after one that was sent later */
 
 struct rtp_header;
 
-/* Called with each event. Its sequence number goes on where the stream began again. */
-typedef void (*order_event_h)(int64_t came_ms, const struct rtp_header *h, const uint8_t *payload, void *arg);
+struct order_content {
+    const uint8_t *payload;
+    size_t n;
+    bool event; /* RFC 4733; else audio */
+};
+
+/* Called with the content of each packet. Its sequence number goes on where the stream began again. */
+typedef void (*order_content_h)(int64_t came_ms, const struct rtp_header *h, const struct order_content *c, void *arg);
 
 enum order_place {
     ORDER_STRAY,  /* of no stream: drop it */
@@ -23,30 +29,36 @@ enum order_place {
 
 struct order_packet {
     bool came, event, marker;
-    uint8_t pt, payload[ORDER_EVENT];
+    uint8_t pt;
+    uint16_t n;
+    uint8_t *payload; /* heap; NULL: nothing to report */
     uint32_t timestamp;
     int64_t came_ms;
 };
 
 /* All zero but for the first two members before it is used. */
 struct order {
-    order_event_h on_event;
+    order_content_h on_content;
     void *arg;
     bool any;
     uint32_t ssrc;
     uint16_t next, newest; /* the first number that has not come, the last one that has */
     bool strayed;
     uint16_t stray;                             /* the number after that of the last stray packet */
-    uint16_t offset;                            /* from the numbers of the stream to those of its events */
+    uint16_t offset;                            /* from the numbers of the stream to those that are reported */
     struct order_packet packets[ORDER_PACKETS]; /* those that came after a missing one */
 };
 
-/* Each packet of the sender. `event`: NULL, or the ORDER_EVENT bytes of an event, which is reported at once if no
- * packet before it is missing, and else when they have come, at the latest by the first packet or order_tick() after
- * ORDER_WAIT_MS. Late events are reported at once. */
-enum order_place order_take(struct order *o, int64_t now_ms, const struct rtp_header *h, const uint8_t *event);
+/* Frees the contents that wait, without a report. */
+void order_done(struct order *o);
+/* The place of each packet of the sender. */
+enum order_place order_find(struct order *o, const struct rtp_header *h);
+/* Each packet that is no stray, after order_find(); `c` may be NULL. Its content is reported at once if no packet
+ * before it is missing, else when they have come, at the latest by the first packet or order_tick() after
+ * ORDER_WAIT_MS. After that, late events are reported at once, and late audio is dropped. */
+void order_take(struct order *o, int64_t now_ms, const struct rtp_header *h, const struct order_content *c);
 void order_tick(struct order *o, int64_t now_ms);
-/* Whether an event waits for a packet before it. */
+/* Whether a content waits for a packet before it. */
 bool order_waits(const struct order *o);
-/* Reports the events that wait. The next packet is of another stream. */
+/* Reports the contents that wait. The next packet is of another stream. */
 void order_end(struct order *o);

@@ -12,7 +12,6 @@
 #define RTCP_HIGH   223
 #define RTCP_SOURCE 4           /* offset of the SSRC in RTCP, */
 #define RTP_SOURCE  8           /* and in RTP */
-#define JUMP_MAX    1000        /* sequence numbers; more than that is a new stream */
 #define NTP_EPOCH   2208988800u /* 1970 in NTP's seconds */
 #define NAME        "portero"
 
@@ -62,7 +61,7 @@ void webrtc_stream_init(struct webrtc_stream *s, uint8_t pt)
 {
     *s = (struct webrtc_stream){.pt = pt};
     s->mine.ssrc = rand_u32();
-    s->mine.seq = rand_u16() & 0x3fff; /* far from a wrap, which a browser that loses the first packets could miss */
+    relay_init(&s->mine.relay);
     s->mine.timestamp = rand_u32();
 }
 
@@ -125,12 +124,6 @@ static size_t without_padding(const struct rtp_header *h, const struct mbuf *mb)
     return padding <= n ? n - padding : 0;
 }
 
-/* A late packet is dropped: the stream that it is relayed in goes on already. */
-static bool is_newer(const struct webrtc_stream *s, const struct rtp_header *h)
-{
-    return !s->heard || h->ssrc != s->ssrc || (int16_t)(h->seq - s->seq) > 0;
-}
-
 enum webrtc_taken webrtc_stream_take(struct webrtc_stream *s, uint8_t *p, size_t n, struct media_packet *ret)
 {
     const bool rtcp = n > 1 && p[1] >= RTCP_LOW && p[1] <= RTCP_HIGH;
@@ -139,21 +132,19 @@ enum webrtc_taken webrtc_stream_take(struct webrtc_stream *s, uint8_t *p, size_t
         return WEBRTC_FORGED;
     struct mbuf mb = {.buf = p, .size = (size_t)left, .end = (size_t)left};
     struct rtp_header h;
-    if (rtcp || rtp_hdr_decode(&h, &mb) || h.pt != s->pt || !is_newer(s, &h))
+    if (rtcp || rtp_hdr_decode(&h, &mb) || h.pt != s->pt)
         return WEBRTC_OTHER;
+    const enum order_place place = order_find(&s->order, &h);
     *ret = (struct media_packet){.pt = h.pt,
                                  .marker = h.m,
+                                 .begins = place == ORDER_BEGINS,
+                                 .late = place == ORDER_LATE,
                                  .seq = h.seq,
                                  .ssrc = h.ssrc,
                                  .timestamp = h.ts,
                                  .payload = mbuf_buf(&mb),
                                  .n = without_padding(&h, &mb)};
-    if (!ret->n || ret->n > WEBRTC_PAYLOAD_MAX)
-        return WEBRTC_OTHER;
-    s->heard = true;
-    s->ssrc = h.ssrc;
-    s->seq = h.seq;
-    return WEBRTC_AUDIO;
+    return place == ORDER_STRAY || !ret->n || ret->n > WEBRTC_PAYLOAD_MAX ? WEBRTC_OTHER : WEBRTC_AUDIO;
 }
 
 /* ---- out ---- */
@@ -161,28 +152,7 @@ enum webrtc_taken webrtc_stream_take(struct webrtc_stream *s, uint8_t *p, size_t
 /* The timestamp that our stream has reached. */
 static uint32_t media_time(const struct webrtc_stream *s, int64_t now_ms)
 {
-    return s->mine.timestamp + (s->mine.begun ? (uint32_t)(now_ms - s->mine.sent_ms) * 8 : 0);
-}
-
-/* Our numbers keep the distances of theirs. The first packet of another stream continues ours. */
-static bool follow_numbers(struct webrtc_stream *s, const struct media_packet *from, int64_t now_ms, bool *ret_marker)
-{
-    const bool same = s->mine.begun && from->ssrc == s->mine.from;
-    int16_t ahead = (int16_t)(from->seq + s->mine.seq_offset - s->mine.seq);
-    *ret_marker = from->marker;
-    if (same && ahead <= 0 && ahead > -JUMP_MAX)
-        return false; /* late */
-    if (!same || ahead <= 0 || ahead > JUMP_MAX) {
-        s->mine.from = from->ssrc;
-        s->mine.seq_offset = (uint16_t)(s->mine.seq + 1 - from->seq);
-        s->mine.time_offset = media_time(s, now_ms) - from->timestamp;
-        *ret_marker = true;
-    }
-    s->mine.seq = (uint16_t)(from->seq + s->mine.seq_offset);
-    s->mine.timestamp = from->timestamp + s->mine.time_offset;
-    s->mine.sent_ms = now_ms;
-    s->mine.begun = true;
-    return true;
+    return s->mine.timestamp + (s->mine.relay.on ? (uint32_t)(now_ms - s->mine.sent_ms) * 8 : 0);
 }
 
 static void copy_audio(const struct webrtc_stream *s, const struct media_packet *from, uint8_t *ret)
@@ -198,14 +168,19 @@ static void copy_audio(const struct webrtc_stream *s, const struct media_packet 
 size_t webrtc_stream_make(struct webrtc_stream *s, const struct media_packet *from, int64_t now_ms,
                           uint8_t ret[static WEBRTC_PACKET_MAX])
 {
-    bool marker;
-    if (!s->out || from->event || !from->n || from->n > WEBRTC_PAYLOAD_MAX || !follow_numbers(s, from, now_ms, &marker))
+    struct relay_place at;
+    if (!s->out || from->event || !from->n || from->n > WEBRTC_PAYLOAD_MAX ||
+        !relay_take(&s->mine.relay, from, media_time(s, now_ms), &at))
         return 0;
+    if (!at.late) {
+        s->mine.timestamp = at.timestamp;
+        s->mine.sent_ms = now_ms;
+    }
     const struct rtp_header h = {.ver = RTP_VERSION,
-                                 .m = marker,
+                                 .m = from->marker || at.begins,
                                  .pt = s->pt,
-                                 .seq = s->mine.seq,
-                                 .ts = s->mine.timestamp,
+                                 .seq = at.seq,
+                                 .ts = at.timestamp,
                                  .ssrc = s->mine.ssrc};
     struct mbuf mb = {.buf = ret, .size = RTP_HEADER_SIZE};
     int n = RTP_HEADER_SIZE + (int)from->n;
@@ -231,9 +206,9 @@ static int write_report(struct webrtc_stream *s, struct mbuf *mb, int64_t now_ms
     const uint32_t seconds = (uint32_t)(now_us / US_PER_S) + NTP_EPOCH;
     const uint32_t fraction = (uint32_t)(((uint64_t)(now_us % US_PER_S) << 32) / US_PER_S);
     int (*const no_blocks)(struct mbuf *, void *) = NULL;
-    int e = s->mine.begun ? rtcp_encode(mb, RTCP_SR, 0, s->mine.ssrc, seconds, fraction, media_time(s, now_ms),
-                                        s->mine.packets, s->mine.bytes, no_blocks, NULL)
-                          : rtcp_encode(mb, RTCP_RR, 0, s->mine.ssrc, no_blocks, NULL);
+    int e = s->mine.relay.on ? rtcp_encode(mb, RTCP_SR, 0, s->mine.ssrc, seconds, fraction, media_time(s, now_ms),
+                                           s->mine.packets, s->mine.bytes, no_blocks, NULL)
+                             : rtcp_encode(mb, RTCP_RR, 0, s->mine.ssrc, no_blocks, NULL);
     return e ? e : rtcp_encode(mb, RTCP_SDES, 1, write_name, s);
 }
 

@@ -2,6 +2,8 @@
  * time is passed in. */
 #pragma once
 #include "voice/media.h"
+#include "voice/order.h"
+#include "voice/relay.h"
 #include "voice/webrtc_dtls.h"
 
 #define WEBRTC_PAYLOAD_MAX 960  /* 120 ms, far above any ptime in use */
@@ -14,20 +16,14 @@ struct webrtc_stream {
 
     uint32_t sources[WEBRTC_SOURCES_MAX]; /* SSRCs of authentic packets: libsrtp2 keeps a context for each */
     size_t source_count;
-    bool heard;
-    uint32_t ssrc; /* of the last audio packet */
-    uint16_t seq;
+    struct order order; /* of its audio packets */
 
     struct { /* our stream */
         uint32_t ssrc;
-        bool begun;
-        uint16_t seq;            /* of the last packet */
-        uint32_t timestamp;      /* of the last packet */
-        int64_t sent_ms;         /* the last packet */
+        struct relay relay;
+        uint32_t timestamp;      /* of the newest packet */
+        int64_t sent_ms;         /* that one */
         uint32_t packets, bytes; /* as reports count them */
-        uint32_t from;           /* SSRC of the relayed stream */
-        uint16_t seq_offset;     /* from its sequence numbers to ours */
-        uint32_t time_offset;    /* from its timestamps to ours */
     } mine;
 };
 
@@ -41,8 +37,8 @@ bool webrtc_stream_start(struct webrtc_stream *s, const struct webrtc_keys *keys
 
 enum webrtc_taken { WEBRTC_FORGED, WEBRTC_AUDIO, WEBRTC_OTHER };
 
-/* Decrypts an SRTP or SRTCP packet in place. WEBRTC_AUDIO: *ret is a packet of the format, newer than those before it,
- * whose payload is within `p`. WEBRTC_OTHER: an authentic packet that is of no use. */
+/* Decrypts an SRTP or SRTCP packet in place. WEBRTC_AUDIO: *ret is a packet of the format, whose payload is within
+ * `p`. WEBRTC_OTHER: an authentic packet that is of no use. */
 enum webrtc_taken webrtc_stream_take(struct webrtc_stream *s, uint8_t *p, size_t n, struct media_packet *ret);
 /* Makes the SRTP packet that relays `from`. Returns its length, or 0. */
 size_t webrtc_stream_make(struct webrtc_stream *s, const struct media_packet *from, int64_t now_ms,

@@ -22,9 +22,11 @@ static void on_played(void *arg)
 
 static const struct media_events events = {.key = on_key, .played = on_played};
 
-static void on_event(int64_t came_ms, const struct rtp_header *h, const uint8_t *payload, void *arg)
+static void on_content(int64_t came_ms, const struct rtp_header *h, const struct order_content *c, void *arg)
 {
-    dtmf_in_event(arg, came_ms, h, payload, ORDER_EVENT);
+    assert(c->n <= 255);
+    if (c->event)
+        dtmf_in_event(arg, came_ms, h, c->payload, c->n);
 }
 
 /* A stream of packets: a length byte, then that many bytes of RTP. */
@@ -33,7 +35,7 @@ static void fuzz_rtp(const uint8_t *p, size_t n)
     struct dtmf_in in;
     if (!dtmf_in_init(&in, on_key, NULL))
         return;
-    struct order order = {.on_event = on_event, .arg = &in};
+    struct order order = {.on_content = on_content, .arg = &in};
     int64_t ms = 0;
     for (; n > 1; ms += 20) {
         size_t length = p[0] < n ? p[0] : n - 1;
@@ -42,7 +44,9 @@ static void fuzz_rtp(const uint8_t *p, size_t n)
         if (!rtp_hdr_decode(&h, &mb)) {
             const size_t left = mbuf_get_left(&mb);
             dtmf_in_event(&in, ms, &h, mbuf_buf(&mb), left);
-            (void)order_take(&order, ms, &h, left >= ORDER_EVENT ? mbuf_buf(&mb) : NULL);
+            if (order_find(&order, &h) != ORDER_STRAY)
+                order_take(&order, ms, &h,
+                           &(struct order_content){.payload = mbuf_buf(&mb), .n = left, .event = left < 8});
             int16_t samples[160] = {0};
             memcpy(samples, mbuf_buf(&mb), left < sizeof samples ? left : sizeof samples);
             dtmf_in_audio(&in, ms, samples, 160);
@@ -52,6 +56,7 @@ static void fuzz_rtp(const uint8_t *p, size_t n)
     }
     order_tick(&order, ms + ORDER_WAIT_MS);
     assert(!order_waits(&order));
+    order_done(&order);
     dtmf_in_done(&in);
 }
 

@@ -118,6 +118,7 @@ static struct relay {
     int port; /* ours */
     unsigned received;
     struct media_packet last;
+    uint32_t newest, ssrc; /* of relay_audio() */
     uint8_t payload[960];
 } relay;
 
@@ -183,8 +184,17 @@ static void relay_audio(uint8_t pt, uint8_t byte, uint32_t ssrc, uint32_t timest
 {
     uint8_t payload[160];
     memset(payload, byte, sizeof payload);
-    media_relay(relay.m, &(struct media_packet){
-                             .pt = pt, .ssrc = ssrc, .timestamp = timestamp, .payload = payload, .n = sizeof payload});
+    const bool late = ssrc == relay.ssrc && (int32_t)(timestamp - relay.newest) <= 0;
+    if (!late)
+        relay.newest = timestamp;
+    relay.ssrc = ssrc;
+    media_relay(relay.m, &(struct media_packet){.pt = pt,
+                                                .late = late,
+                                                .seq = (uint16_t)(timestamp / 160),
+                                                .ssrc = ssrc,
+                                                .timestamp = timestamp,
+                                                .payload = payload,
+                                                .n = sizeof payload});
 }
 
 struct rtp {
@@ -242,12 +252,15 @@ static void test_a_stream_that_begins_again_is_passed_on(void **state)
     assert_int_equal(relay.received, 3);
     assert_true(relay.last.begins);
     speak(10002);
+    assert_false(relay.last.late);
     speak(10001);
-    assert_int_equal(relay.received, 4);
+    assert_int_equal(relay.received, 5);
+    assert_true(relay.last.late && !relay.last.begins);
     speak(35000);
     speak(10003);
     speak(10004);
-    assert_int_equal(relay.received, 6);
+    assert_int_equal(relay.received, 7);
+    assert_false(relay.last.begins);
 }
 
 static void test_received_packets_are_passed_on_unchanged(void **state)
@@ -320,7 +333,17 @@ static void test_relayed_packets_replace_silence_in_one_stream(void **state)
     assert_in_range(a.timestamp - before.timestamp, 160, 480);
     assert_int_equal(b.timestamp - a.timestamp, 160);
     assert_int_equal(c.timestamp - a.timestamp, 480);
-    assert_int_equal(c.seq, (uint16_t)(a.seq + 2));
+    assert_int_equal(b.seq, (uint16_t)(a.seq + 1));
+    assert_int_equal(c.seq, (uint16_t)(a.seq + 3));
+    relay_audio(0, 0x41, 7, 5320); /* it was late */
+    relay_audio(0, 0x41, 7, 5320); /* and comes twice */
+    relay_audio(0, 0x41, 7, 4840); /* of the time before ours */
+    struct rtp late = arrived();
+    assert_false(late.marker);
+    assert_int_equal(late.first, 0x41);
+    assert_int_equal(late.seq, (uint16_t)(a.seq + 2));
+    assert_int_equal(late.timestamp - a.timestamp, 320);
+    assert_int_equal(arrived().n, 0);
     const int64_t began_ms = tick_now_ms();
     run_for(80);
     const unsigned silence = drain();
@@ -364,9 +387,9 @@ static void test_relayed_audio_has_the_negotiated_format(void **state)
     assert_int_equal(p.pt, 8);
     assert_in_range(g711_alaw2pcm(p.first), 7500, 8500);
     for (int byte = 0; byte < 256; byte++)
-        relay_audio(0, (uint8_t)byte, 7, 5000);
+        relay_audio(0, (uint8_t)byte, 7, 5160 + 160 * (uint32_t)byte);
     drain();
-    relay_audio(8, 0x17, 7, 5160);
+    relay_audio(8, 0x17, 7, 60000);
     assert_int_equal(arrived().first, 0x17);
 }
 

@@ -1,5 +1,5 @@
-/* Packets that the network delivers in another order, twice or not at all, and streams that begin again: the keys are
- * heard in the order in which they were pressed. */
+/* Packets that the network delivers in another order, twice or not at all, and streams that begin again: keys and audio
+ * are heard in the order in which they were sent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,11 +14,14 @@
 #include "voice/order.h"
 
 #define SSRC        0xdecafbad
+#define EVENT       4 /* bytes */
 #define PACKETS_MAX 200
 #define STEP_MS     20
 
 static char heard[256];
 static size_t heard_count;
+static uint16_t audio[PACKETS_MAX]; /* numbers, as reported */
+static size_t audio_count;
 static struct dtmf_in in;
 static struct order order;
 
@@ -30,22 +33,29 @@ static void on_key(char key, void *arg)
     heard[heard_count] = '\0';
 }
 
-static void on_event(int64_t came_ms, const struct rtp_header *h, const uint8_t *payload, void *arg)
+static void on_content(int64_t came_ms, const struct rtp_header *h, const struct order_content *c, void *arg)
 {
-    dtmf_in_event(arg, came_ms, h, payload, ORDER_EVENT);
+    if (c->event) {
+        dtmf_in_event(arg, came_ms, h, c->payload, c->n);
+    } else if (audio_count < PACKETS_MAX) {
+        assert_int_equal(c->payload[0], (uint8_t)h->ts);
+        audio[audio_count++] = h->seq;
+    }
 }
 
 static int before_each(void **state)
 {
     (void)state;
     heard[heard_count = 0] = '\0';
-    order = (struct order){.on_event = on_event, .arg = &in};
+    audio_count = 0;
+    order = (struct order){.on_content = on_content, .arg = &in};
     return !dtmf_in_init(&in, on_key, NULL);
 }
 
 static int after_each(void **state)
 {
     (void)state;
+    order_done(&order);
     dtmf_in_done(&in);
     return 0;
 }
@@ -56,7 +66,7 @@ struct packet {
     int64_t at_ms;
     struct rtp_header h;
     bool event;
-    uint8_t payload[ORDER_EVENT];
+    uint8_t payload[EVENT];
 };
 
 struct sender {
@@ -72,7 +82,9 @@ static void send_packet(struct sender *s, const uint8_t *event, uint32_t timesta
     struct packet *p = &s->sent[s->n++];
     *p = (struct packet){.at_ms = s->at_ms, .h = {.seq = s->seq++, .ssrc = s->ssrc, .ts = timestamp}, .event = event};
     if (event)
-        memcpy(p->payload, event, ORDER_EVENT);
+        memcpy(p->payload, event, EVENT);
+    else
+        p->payload[0] = (uint8_t)timestamp;
     s->at_ms += STEP_MS;
     s->timestamp += 160;
 }
@@ -97,7 +109,11 @@ static void send_key(struct sender *s, uint8_t code, int n, int pause)
 
 static enum order_place take(const struct packet *p)
 {
-    return order_take(&order, p->at_ms, &p->h, p->event ? p->payload : NULL);
+    const enum order_place place = order_find(&order, &p->h);
+    if (place != ORDER_STRAY)
+        order_take(&order, p->at_ms, &p->h,
+                   &(struct order_content){.payload = p->payload, .n = EVENT, .event = p->event});
+    return place;
 }
 
 static void take_all(const struct sender *s)
@@ -221,6 +237,55 @@ static void test_more_missing_packets_than_are_kept_are_not_waited_for(void **st
     assert_string_equal(heard, "5");
 }
 
+/* ---- audio ---- */
+
+static void expect_audio(const struct sender *s, size_t from, size_t to)
+{
+    assert_int_equal(audio_count, to - from);
+    for (size_t i = from; i < to; i++)
+        assert_int_equal((uint16_t)(audio[i - from] - order.offset), s->sent[i].h.seq);
+}
+
+static void test_audio_is_heard_as_sent_in_whatever_order_its_packets_come(void **state)
+{
+    (void)state;
+    struct sender s = {.seq = UINT16_MAX - 20, .timestamp = 77, .ssrc = SSRC};
+    send_audio(&s, 100);
+    for (size_t i = 0; i < s.n; i++) { /* of each five packets the third goes after the fourth */
+        const size_t at = i % 5 == 2 ? i + 1 : i % 5 == 3 ? i - 1 : i;
+        assert_int_equal(take(&s.sent[at]), i == 0 ? ORDER_BEGINS : i % 5 == 3 ? ORDER_LATE : ORDER_NEXT);
+    }
+    expect_audio(&s, 0, s.n);
+}
+
+static void test_audio_waits_for_nothing_if_nothing_is_missing_before_it(void **state)
+{
+    (void)state;
+    struct sender s = {.seq = UINT16_MAX - 3, .ssrc = SSRC};
+    send_audio(&s, 10);
+    for (size_t i = 0; i < s.n; i++) {
+        take(&s.sent[i]);
+        assert_int_equal(audio_count, i + 1);
+    }
+}
+
+static void test_audio_after_a_lost_packet_waits_as_long_as_it_must_and_what_comes_later_is_dropped(void **state)
+{
+    (void)state;
+    struct sender s = {.seq = 7, .ssrc = SSRC};
+    send_audio(&s, 4);
+    take(&s.sent[0]);
+    take(&s.sent[2]);
+    take(&s.sent[3]);
+    assert_int_equal(audio_count, 1);
+    order_tick(&order, s.sent[2].at_ms + ORDER_WAIT_MS - 1);
+    assert_int_equal(audio_count, 1);
+    order_tick(&order, s.sent[2].at_ms + ORDER_WAIT_MS);
+    assert_int_equal(audio_count, 3);
+    assert_int_equal(take(&s.sent[1]), ORDER_LATE);
+    assert_int_equal(audio_count, 3);
+}
+
 /* ---- streams that begin again ---- */
 
 static const struct restart {
@@ -280,6 +345,30 @@ static void test_one_stray_packet_ends_no_stream(void **state)
     }
 }
 
+/* RFC 3550, A.1: a jump is believed when a second packet follows it. */
+static void test_a_jump_is_followed_from_its_second_packet_on(void **state)
+{
+    (void)state;
+    static const int jumps[] = {-30000, -20000, -200, 25000, 4000};
+    for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
+        struct sender s = {.seq = 30000, .ssrc = SSRC};
+        after_each(NULL);
+        before_each(NULL);
+        send_audio(&s, 2);
+        s.seq = (uint16_t)(s.seq + jumps[i]);
+        send_audio(&s, 1);
+        s.seq = 30002;
+        send_audio(&s, 2);
+        s.seq = (uint16_t)(s.seq + jumps[i]);
+        send_audio(&s, 3);
+        static const enum order_place places[] = {ORDER_BEGINS, ORDER_NEXT,  ORDER_STRAY,  ORDER_NEXT,
+                                                  ORDER_NEXT,   ORDER_STRAY, ORDER_BEGINS, ORDER_NEXT};
+        for (size_t k = 0; k < s.n; k++)
+            assert_int_equal(take(&s.sent[k]), places[k]);
+        assert_int_equal(audio_count, 6);
+    }
+}
+
 static void test_streams_in_turn_are_both_heard(void **state)
 {
     (void)state;
@@ -304,8 +393,13 @@ static void test_hostile_packets_hold_nothing_and_silence_nobody(void **state)
                                      .seq = (uint16_t)(rand_r(&r) % (i % 2 ? 65536 : 64)),
                                      .ssrc = SSRC + (unsigned)(rand_r(&r) % 20 == 0),
                                      .ts = (uint32_t)rand_r(&r) * 5};
-        const uint8_t event[] = {(uint8_t)(rand_r(&r) % 20), (uint8_t)rand_r(&r), (uint8_t)rand_r(&r), 160};
-        order_take(&order, at_ms, &h, rand_r(&r) % 2 ? event : NULL);
+        struct packet p = {.at_ms = at_ms,
+                           .h = h,
+                           .event = rand_r(&r) % 2,
+                           .payload = {(uint8_t)(rand_r(&r) % 20), (uint8_t)rand_r(&r), (uint8_t)rand_r(&r), 160}};
+        if (!p.event)
+            p.payload[0] = (uint8_t)h.ts;
+        take(&p);
     }
     order_tick(&order, at_ms + ORDER_WAIT_MS);
     assert_false(order_waits(&order));
@@ -328,7 +422,11 @@ int main(void)
         T(a_key_waits_for_a_lost_packet_no_longer_than_it_must),
         T(a_key_that_comes_after_the_wait_is_dropped),
         T(more_missing_packets_than_are_kept_are_not_waited_for),
+        T(audio_is_heard_as_sent_in_whatever_order_its_packets_come),
+        T(audio_waits_for_nothing_if_nothing_is_missing_before_it),
+        T(audio_after_a_lost_packet_waits_as_long_as_it_must_and_what_comes_later_is_dropped),
         T(a_stream_that_begins_again_goes_on_being_heard),
+        T(a_jump_is_followed_from_its_second_packet_on),
         T(one_stray_packet_ends_no_stream),
         T(streams_in_turn_are_both_heard),
         T(hostile_packets_hold_nothing_and_silence_nobody),

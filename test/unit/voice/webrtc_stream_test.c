@@ -41,10 +41,11 @@ static size_t make(struct webrtc_stream *s, uint16_t seq)
     return n;
 }
 
+static struct media_packet taken;
+
 static enum webrtc_taken take(size_t n)
 {
-    struct media_packet packet;
-    return webrtc_stream_take(&ours, p, n, &packet);
+    return webrtc_stream_take(&ours, p, n, &taken);
 }
 
 /* libre's SRTP would count a wrap of the sequence numbers for a forged packet, and lose all that follow. */
@@ -53,7 +54,7 @@ static void test_a_forged_packet_loses_none_of_the_later_ones(void **state)
     (void)state;
     for (int gcm = 0; gcm < 2; gcm++) {
         start(gcm);
-        theirs.mine.seq = 40000;
+        theirs.mine.relay.newest = 40000;
         size_t n = make(&theirs, 1);
         uint8_t forged[WEBRTC_PACKET_MAX];
         memcpy(forged, p, n);
@@ -124,16 +125,60 @@ static void test_reports_are_authentic_and_of_no_use(void **state)
     assert_int_equal(take(webrtc_stream_report(&theirs, 1000, p)), WEBRTC_OTHER);
 }
 
-static void test_packets_out_of_order_are_dropped(void **state)
+static void test_packets_out_of_order_are_taken_as_late(void **state)
 {
     (void)state;
     start(true);
-    uint8_t first[WEBRTC_PACKET_MAX];
-    const size_t n = make(&theirs, 1);
-    memcpy(first, p, n);
-    assert_int_equal(take(make(&theirs, 2)), WEBRTC_AUDIO);
-    memcpy(p, first, n);
-    assert_int_equal(take(n), WEBRTC_OTHER);
+    uint8_t second[WEBRTC_PACKET_MAX];
+    assert_int_equal(take(make(&theirs, 1)), WEBRTC_AUDIO);
+    assert_true(taken.begins);
+    const size_t n = make(&theirs, 2);
+    memcpy(second, p, n);
+    assert_int_equal(take(make(&theirs, 3)), WEBRTC_AUDIO);
+    assert_false(taken.begins || taken.late);
+    const uint32_t third = taken.timestamp;
+    memcpy(p, second, n);
+    assert_int_equal(take(n), WEBRTC_AUDIO);
+    assert_true(taken.late);
+    assert_int_equal(third - taken.timestamp, 160);
+}
+
+static void test_a_browser_that_numbers_again_is_followed_from_its_second_packet_on(void **state)
+{
+    (void)state;
+    start(true);
+    assert_int_equal(take(make(&theirs, 1)), WEBRTC_AUDIO);
+    theirs.mine.relay.newest += 5000;
+    theirs.mine.relay.on = false;
+    assert_int_equal(take(make(&theirs, 2)), WEBRTC_OTHER);
+    assert_int_equal(take(make(&theirs, 3)), WEBRTC_AUDIO);
+    assert_true(taken.begins);
+}
+
+static void test_our_stream_keeps_the_distances_of_theirs(void **state)
+{
+    (void)state;
+    start(true);
+    static const struct {
+        uint16_t seq;
+        bool begins, late;
+        int number; /* of ours, from the first on; -1: not sent */
+    } packets[] = {{100, true, false, 0},  {101, false, false, 1}, {104, false, false, 4}, {103, false, true, 3},
+                   {103, false, true, -1}, {99, false, true, -1},  {9000, true, false, 5}, {8999, false, true, -1}};
+    const uint16_t first = (uint16_t)(theirs.mine.relay.newest + 1);
+    for (size_t i = 0; i < sizeof packets / sizeof *packets; i++) {
+        static const uint8_t payload[160] = {1};
+        const struct media_packet packet = {.begins = packets[i].begins,
+                                            .late = packets[i].late,
+                                            .seq = packets[i].seq,
+                                            .ssrc = 1,
+                                            .payload = payload,
+                                            .n = sizeof payload};
+        const size_t n = webrtc_stream_make(&theirs, &packet, 1000, p);
+        assert_int_equal(n > 0, packets[i].number >= 0);
+        if (n)
+            assert_int_equal((uint16_t)(p[2] << 8 | p[3]), (uint16_t)(first + packets[i].number));
+    }
 }
 
 static void test_short_packets_and_other_formats_are_dropped(void **state)
@@ -164,7 +209,9 @@ int main(void)
         cmocka_unit_test(test_a_packet_is_taken_once),
         cmocka_unit_test(test_the_sources_of_a_browser_are_bounded),
         cmocka_unit_test(test_reports_are_authentic_and_of_no_use),
-        cmocka_unit_test(test_packets_out_of_order_are_dropped),
+        cmocka_unit_test(test_packets_out_of_order_are_taken_as_late),
+        cmocka_unit_test(test_a_browser_that_numbers_again_is_followed_from_its_second_packet_on),
+        cmocka_unit_test(test_our_stream_keeps_the_distances_of_theirs),
         cmocka_unit_test(test_short_packets_and_other_formats_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, tear_down);

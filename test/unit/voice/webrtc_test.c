@@ -232,17 +232,21 @@ static void test_losses_of_the_other_leg_stay_visible(void **state)
     const uint16_t seq = b.last.seq;
     const uint32_t timestamp = b.last.timestamp;
     say(104, 1);
-    say(103, 1); /* late: dropped */
     turn_until(&b.heard, 2, true);
-    turn_idle(true);
-    assert_int_equal(b.heard, 2);
     assert_int_equal((uint16_t)(b.last.seq - seq), 4);
     assert_int_equal(b.last.timestamp - timestamp, 640);
     assert_false(b.last.marker);
+    say(103, 1); /* late */
+    say(103, 1); /* twice: once is enough */
+    turn_until(&b.heard, 3, true);
+    turn_idle(true);
+    assert_int_equal(b.heard, 3);
+    assert_int_equal((uint16_t)(b.last.seq - seq), 3);
+    assert_int_equal(b.last.timestamp - timestamp, 480);
     now_ms += 1000; /* another stream goes on where ours would be */
     webrtc_send(session,
                 &(struct media_packet){.pt = PT_PCMA, .seq = 9, .ssrc = 6, .payload = (const uint8_t *)"\xd5", .n = 1});
-    turn_until(&b.heard, 3, true);
+    turn_until(&b.heard, 4, true);
     assert_int_equal((uint16_t)(b.last.seq - seq), 5);
     assert_int_equal(b.last.timestamp - timestamp, 640 + 8000);
     assert_true(b.last.marker);
