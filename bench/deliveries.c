@@ -396,7 +396,7 @@ static void measure_waiting(struct bench *b)
 static enum err decide_run(struct tx *tx, void *arg)
 {
     struct access_decision d = {0};
-    enum err e = access_arrive(tx, STR(NUMBER), STR("+15551112222"), &d);
+    enum err e = access_arrive(tx, STR(NUMBER), STR("+15551112222"), false, &d);
     *(enum access_verdict *)arg = d.verdict;
     return e;
 }

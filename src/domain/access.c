@@ -21,7 +21,7 @@ static enum err access_find_door(struct tx *tx, struct str to, struct str from, 
     return e;
 }
 
-enum err access_arrive(struct tx *tx, struct str to, struct str from, struct access_decision *ret)
+enum err access_arrive(struct tx *tx, struct str to, struct str from, bool one_way, struct access_decision *ret)
 {
     struct door door;
     struct access_decision decision;
@@ -29,6 +29,7 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
     enum err e = access_find_door(tx, to, from, &door);
     if (e)
         return e == ERR_NOT_FOUND ? access_reject(ret) : e;
+    door.one_way = one_way;
     e = judge_arrival(tx, &door, from, &decision, &grant);
     if (!e && grant)
         e = door_record_release(tx, &door, grant);
@@ -42,8 +43,8 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
     return e;
 }
 
-enum err access_code(struct tx *tx, const struct id *building, struct str from, struct str digits, enum access_way way,
-                     struct access_decision *ret)
+enum err access_code(struct tx *tx, const struct id *building, struct str from, bool one_way, struct str digits,
+                     enum access_way way, struct access_decision *ret)
 {
     struct door door;
     struct access_decision decision;
@@ -51,6 +52,7 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
     enum err e = door_by_building(tx, building, from, &door);
     if (e)
         return e == ERR_NOT_FOUND ? access_reject(ret) : e;
+    door.one_way = one_way;
     e = judge_code(tx, &door, digits, way, &decision, &grant);
     if (!e && grant)
         e = door_record_release(tx, &door, grant);

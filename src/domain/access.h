@@ -34,6 +34,7 @@ enum access_reason {
     ACCESS_WRONG_CODE,    /* every code that was entered is wrong */
     ACCESS_KEYPAD_CLOSED, /* the guard refuses codes from this caller's group */
     ACCESS_NOT_LISTED,    /* the building lists the callers that may use grants, and not this one */
+    ACCESS_ONE_WAY,       /* the call box takes no audio, and the tone would be audio */
     ACCESS_REASON_COUNT
 };
 extern const char *const access_reason_names[]; /* NULL-terminated */
@@ -91,14 +92,15 @@ struct access_decision {
 
 /* Decides about a call that arrives (steps 1 to 5): REJECT, SELF_CALL, RELEASE, COLLECT or FORWARD. `to` and `from` are
  * E.164 numbers, as far as the network sends such; `to` may also be an extension, with or without a `+`. FORWARD
- * replaces COLLECT while the keypad is closed to the caller.
- */
-enum err access_arrive(struct tx *tx, struct str to, struct str from, struct access_decision *ret) CHECKED;
+ * replaces COLLECT while the keypad is closed to the caller, and RELEASE too if the call is one_way: its call box takes
+ * no audio, and the release tone would be audio. */
+enum err access_arrive(struct tx *tx, struct str to, struct str from, bool one_way,
+                       struct access_decision *ret) CHECKED;
 /* Decides about a code (steps 6 and 7): RELEASE, WRONG or INCOMPLETE. Without a record: COLLECT if speech does not
- * count (any more), so that keys must do; FORWARD if the keypad is closed or the building has no usable passcode any
- * more; REJECT if the building does not exist. */
-enum err access_code(struct tx *tx, const struct id *building, struct str from, struct str digits, enum access_way way,
-                     struct access_decision *ret) CHECKED;
+ * count (any more), so that keys must do; FORWARD if the keypad is closed, the call is one_way, or the building has no
+ * usable passcode any more; REJECT if the building does not exist. */
+enum err access_code(struct tx *tx, const struct id *building, struct str from, bool one_way, struct str digits,
+                     enum access_way way, struct access_decision *ret) CHECKED;
 /* Records that the call is forwarded (step 8): a log entry of type call, and the event. *ret has the minutes that its
  * phones may take (domain/minutes.h), which the caller reserves in the call's record in the same transaction. If the
  * door is set up, *ret also names the newest grants that are not usable. Fails with ERR_BUILDING_NOT_FOUND. */

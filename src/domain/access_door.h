@@ -9,6 +9,7 @@ struct door {
     struct str label;
     struct str owner_phone; /* the account's verified phone; STR_NONE: not verified */
     bool ready;             /* set up, and the account is subscribed: grants open it */
+    bool one_way;           /* the call is: as in access_arrive() */
     struct guard guard;     /* the state of the caller's group */
     struct callers callers;
     bool noticed; /* someone wants notices of the building */

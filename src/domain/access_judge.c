@@ -25,13 +25,15 @@ static void judge_release(const struct door *door, const struct usable *grant, s
     ret->grant_label = grant->label;
 }
 
-/* Judges a call to a door that no grant can open, because of the door or the caller. */
+/* Judges a call to a door that no grant can open, because of the door, the caller or the call. */
 static bool judge_shut(const struct door *door, struct str from, struct access_decision *ret)
 {
     if (!door->ready)
         judge_not_ready(door, ret);
     else if (!callers_allow(&door->callers, from))
         judge(door, door->callers.others == CALLERS_REJECT ? ACCESS_REJECT : ACCESS_FORWARD, ACCESS_NOT_LISTED, ret);
+    else if (door->one_way && door->decision.release.mode != RELEASE_INFO)
+        judge(door, ACCESS_FORWARD, ACCESS_ONE_WAY, ret);
     else
         return false;
     return true;

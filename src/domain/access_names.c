@@ -15,6 +15,7 @@ const char *const access_reason_names[] = {
     [ACCESS_WRONG_CODE] = "wrong_code",
     [ACCESS_KEYPAD_CLOSED] = "keypad_closed",
     [ACCESS_NOT_LISTED] = "not_listed",
+    [ACCESS_ONE_WAY] = "one_way",
     [ACCESS_REASON_COUNT] = NULL,
 };
 

@@ -39,6 +39,7 @@ struct media {
     struct mbuf *packet;
 
     struct {           /* negotiated */
+        bool known;    /* there was an SDP */
         bool send;     /* the peer wants our audio */
         uint8_t pt;    /* of our packets */
         int event_pt;  /* -1: not negotiated */
@@ -479,6 +480,7 @@ enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp)
     m->peer.pt = (uint8_t)codec->pt;
     m->peer.event_pt = events && events->pt >= 0 && events->pt < 128 ? events->pt : -1;
     bool held = !sa_isset(raddr, SA_ADDR) || sa_is_any(raddr); /* RFC 3264, 8.4: the old form of hold */
+    m->peer.known = true;
     m->peer.send = !held && (sdp_media_dir(m->audio) & SDP_SENDONLY);
     if (!held && !sa_cmp(raddr, &m->peer.rtp, SA_ALL)) {
         m->peer.rtp = *raddr;
@@ -498,6 +500,11 @@ enum err media_make_sdp(struct media *m, bool offer, struct mbuf **ret)
 const char *media_codec(const struct media *m)
 {
     return m->peer.pt == PT_PCMU ? "PCMU" : "PCMA";
+}
+
+bool media_takes_audio(const struct media *m)
+{
+    return m->peer.send || !m->peer.known;
 }
 
 bool media_encrypted(const struct media *m)

@@ -103,6 +103,9 @@ int64_t media_heard_ms(const struct media *m);
 bool media_unread(const struct media *m);
 /* Whether the packets are SRTP. */
 bool media_encrypted(const struct media *m);
+/* Whether the peer takes our audio: not if its SDP holds the call, only sends, or has no address. Without its SDP: yes.
+ */
+bool media_takes_audio(const struct media *m);
 /* "PCMU" or "PCMA". */
 const char *media_codec(const struct media *m);
 bool media_events_negotiated(const struct media *m);

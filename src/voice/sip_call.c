@@ -76,6 +76,7 @@ static void sip_call_ask(struct sip_call *c, const struct call_action *action)
     mem_ref(c);
     c->agent->asking++;
     c->asking = true;
+    c->decide.one_way = !media_takes_audio(c->media);
     decide_submit(&c->decide, &c->machine, action, c->agent->store, &c->agent->box, on_answer);
 }
 

@@ -6,17 +6,18 @@
 struct arrival {
     struct str to, from;
     struct access_decision decision;
+    bool one_way;
 };
 
 static inline enum err arrive_run(struct tx *tx, void *arg)
 {
     struct arrival *a = arg;
-    return access_arrive(tx, a->to, a->from, &a->decision);
+    return access_arrive(tx, a->to, a->from, a->one_way, &a->decision);
 }
 
 static inline struct access_decision arrive_from(struct building_fixture *fx, const char *from)
 {
-    struct arrival a = {STR(FIXTURE_NUMBER), str_z(from), {.verdict = ACCESS_REJECT}};
+    struct arrival a = {STR(FIXTURE_NUMBER), str_z(from), {.verdict = ACCESS_REJECT}, false};
     assert_int_equal(fixture_run(fx, STORE_WRITE, arrive_run, &a), ERR_NONE);
     return a.decision;
 }
@@ -26,18 +27,19 @@ struct entry {
     struct str from, digits;
     enum access_way way;
     struct access_decision decision;
+    bool one_way;
 };
 
 static inline enum err code_run(struct tx *tx, void *arg)
 {
     struct entry *e = arg;
-    return access_code(tx, e->building, e->from, e->digits, e->way, &e->decision);
+    return access_code(tx, e->building, e->from, e->one_way, e->digits, e->way, &e->decision);
 }
 
 static inline struct access_decision enter_as(struct building_fixture *fx, const char *from, const char *digits,
                                               enum access_way way)
 {
-    struct entry e = {&fx->building, str_z(from), str_z(digits), way, {.verdict = ACCESS_REJECT}};
+    struct entry e = {&fx->building, str_z(from), str_z(digits), way, {.verdict = ACCESS_REJECT}, false};
     assert_int_equal(fixture_run(fx, STORE_WRITE, code_run, &e), ERR_NONE);
     return e.decision;
 }

@@ -49,6 +49,7 @@ static struct {
     struct release release;                   /* of every building */
     const char *phones[1 + RING_NUMBERS_MAX]; /* of FAKE_RING and FAKE_TRY, whose release tone is 5 */
     struct ring ring;                         /* how they ring; its numbers are ignored */
+    bool one_way;                             /* the last call that was decided about */
     bool known;                               /* callers have opened the door before */
     bool browsers;                            /* are told of visitors to these */
     const char *welcome;                      /* a greeting; NULL: "welcome" */
@@ -120,7 +121,7 @@ enum err key_lives(struct tx *tx, const struct id *account, const struct id *key
     return ERR_NONE;
 }
 
-enum err access_arrive(struct tx *tx, struct str to, struct str from, struct access_decision *ret)
+enum err access_arrive(struct tx *tx, struct str to, struct str from, bool one_way, struct access_decision *ret)
 {
     (void)tx;
     static const enum access_verdict verdicts[] = {ACCESS_REJECT,    ACCESS_RELEASE, ACCESS_COLLECT, ACCESS_FORWARD,
@@ -143,14 +144,15 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
         memcpy(ret->recordings[GREETING_WELCOME].text, FAKE_RECORDING, sizeof FAKE_RECORDING);
     pthread_mutex_lock(&fake.lock);
     ret->known_caller = fake.known;
+    fake.one_way = one_way;
     fake.arrived++;
     (void)snprintf(fake.from, sizeof fake.from, "%.*s", STR_ARG(from));
     pthread_mutex_unlock(&fake.lock);
     return ERR_NONE;
 }
 
-enum err access_code(struct tx *tx, const struct id *building, struct str from, struct str digits, enum access_way way,
-                     struct access_decision *ret)
+enum err access_code(struct tx *tx, const struct id *building, struct str from, bool one_way, struct str digits,
+                     enum access_way way, struct access_decision *ret)
 {
     (void)tx;
     (void)from;
@@ -163,6 +165,7 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
     fake_greetings(ret, fake_kind(building));
     fake_phones(ret, fake_kind(building));
     pthread_mutex_lock(&fake.lock);
+    fake.one_way = one_way;
     (void)snprintf(fake.codes[fake.code_count++ % 64], 8, "%.*s", STR_ARG(digits));
     right ? fake.right++ : fake.wrong++;
     pthread_mutex_unlock(&fake.lock);

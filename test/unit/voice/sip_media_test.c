@@ -97,6 +97,51 @@ static void test_a_named_host_that_sends_audio_gets_ours(void **state)
     assert_string_equal(fake.codes[0], "7");
 }
 
+static bool decided_one_way(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    const bool one_way = fake.one_way;
+    pthread_mutex_unlock(&fake.lock);
+    return one_way;
+}
+
+static void test_a_call_that_takes_no_audio_is_decided_as_such(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *host, *direction;
+        bool one_way;
+    } offers[] = {{"127.0.0.1", "sendonly", true},  {"127.0.0.1", "inactive", true},
+                  {"0.0.0.0", "sendrecv", true},    {"doorbell.invalid", "sendrecv", true},
+                  {"127.0.0.1", "recvonly", false}, {"127.0.0.1", "sendrecv", false}};
+    for (size_t i = 0; i < sizeof offers / sizeof *offers; i++) {
+        raw_request(&r, "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer_at(&r, offers[i].host, offers[i].direction));
+        assert_int_equal(raw_final(&r), 200);
+        assert_int_equal(decided_one_way(), offers[i].one_way);
+        raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
+        raw_request(&r, "BYE", FAKE_CODE, 2, "", "");
+        assert_int_equal(raw_final(&r), 200);
+        wait_for_calls(0);
+        raw_close(&r);
+        raw_open(&r, sip_address(agent));
+    }
+}
+
+static void test_a_code_of_a_call_on_hold_is_decided_as_one_way(void **state)
+{
+    (void)state;
+    establish(FAKE_CODE, r.host);
+    assert_true(raw_hears_rtp(&r));
+    raw_request(&r, "INVITE", FAKE_CODE, 2, RAW_SDP, raw_offer(&r, "sendonly"));
+    assert_int_equal(raw_final(&r), 200);
+    raw_request(&r, "ACK", FAKE_CODE, 2, "", "");
+    assert_false(decided_one_way());
+    info(3, "Signal=7\r\n");
+    info(4, "Signal=11\r\n");
+    wait_for_codes(1);
+    assert_true(decided_one_way());
+}
+
 static void test_a_host_that_was_not_named_cannot_take_the_audio(void **state)
 {
     (void)state;
@@ -182,6 +227,8 @@ int main(void)
         T(a_host_that_is_only_named_gets_nothing),
         T(a_named_host_that_sends_audio_gets_ours),
         T(a_host_that_was_not_named_cannot_take_the_audio),
+        T(a_call_that_takes_no_audio_is_decided_as_such),
+        T(a_code_of_a_call_on_hold_is_decided_as_one_way),
         T(the_address_of_the_sdp_takes_the_call_back),
         T(a_box_that_sends_no_audio_hears_the_release_tone),
         cmocka_unit_test_setup_teardown(test_audio_of_a_call_that_is_over_does_not_take_the_next_one, set_up_one_port,
