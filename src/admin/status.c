@@ -10,7 +10,8 @@
 struct status_reply {
     struct val ready, reasons, version, schema_version, mode, store, uptime_s, nodes, calls, store_tasks,
         store_oldest_wait_ms, jobs_due, oldest_job_s, deliveries_pending, oldest_delivery_s, operations_waiting,
-        certificate_ends_at, certificate_file, certificate_sha256, last_backup_at, to_apply;
+        certificate_ends_at, certificate_file, certificate_sha256, last_backup_at, clock_step_s, clock_settles_s,
+        to_apply;
 };
 
 #define OUT(member, type, ...) FIELD(struct status_reply, member, type, __VA_ARGS__)
@@ -36,6 +37,11 @@ static const struct field reply_fields[] = {
     OUT(certificate_file, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "null: no HTTPS"),
     OUT(certificate_sha256, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "its fingerprint; null: no HTTPS"),
     OUT(last_backup_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE, .doc = "null: none, or PostgreSQL"),
+    OUT(clock_step_s, T_INT, .flags = F_REQUIRED | F_NULLABLE,
+        .doc =
+            "by how much the clock was last set, ahead if positive; null: by more than a minute not since the start"),
+    OUT(clock_settles_s, T_INT, .flags = F_REQUIRED,
+        .doc = "until the clock is trusted: deletions by age and releases of numbers wait; 0: it is"),
     OUT(to_apply, T_STRINGS, .flags = F_REQUIRED, .doc = "changes of files that the service does not have yet"),
 };
 static const struct shape reply_shape = SHAPE(struct status_reply, "AdminStatus", reply_fields);
@@ -71,6 +77,14 @@ static void put_process(struct status_reply *r, const struct request *q)
     r->certificate_ends_at = v_time_or_null(certificate_us == METRIC_ABSENT ? 0 : certificate_us);
     const bool copied = c->engine == ENGINE_SQLITE && backup_read_last(c, &backup_us);
     r->last_backup_at = v_time_or_null(copied ? backup_us : 0);
+}
+
+static void put_clock(struct status_reply *r)
+{
+    const struct clock_watch w = clock_look();
+    const int64_t left_us = w.settles_us - clock_monotonic_us();
+    r->clock_step_s = w.steps ? v_int(w.step_us / US_PER_S) : v_null();
+    r->clock_settles_s = v_int(left_us > 0 ? left_us / US_PER_S + 1 : 0);
 }
 
 static void put_readiness(struct status_reply *r, const struct readiness_state *state, struct arena *a)
@@ -109,6 +123,7 @@ static enum err show_status(struct request *q, struct reply *p)
         body->operations_waiting = v_null();
     put_readiness(body, &state, q->tx.arena);
     put_process(body, q);
+    put_clock(body);
     put_files(body, q->tx.config, q->tx.arena);
     if (!state.silent && !work_read(&q->work, status_body, &counts))
         put_counts(body, &counts);

@@ -88,7 +88,7 @@ static uint32_t find_set(const struct limiter *l, const char *subject)
 
 static bool is_running(const struct window *w, int64_t now_us)
 {
-    return w->subject[0] && now_us - w->start_us < WINDOW_US;
+    return w->subject[0] && clock_within(w->start_us, WINDOW_US, now_us);
 }
 
 /* Evicts the window with the lowest count. */
@@ -114,8 +114,8 @@ static struct window *window_of(struct set *s, const char *subject, int64_t now_
             place = w;
         }
     }
-    if (now_us - s->forgotten_start_us >= WINDOW_US)
-        s->forgotten = 0;
+    if (!clock_within(s->forgotten_start_us, WINDOW_US, now_us))
+        s->forgotten = s->forgotten_start_us = 0;
     if (is_running(place, now_us))
         evict_window(s, place);
     memcpy(place->subject, subject, LIMIT_SUBJECT_MAX);

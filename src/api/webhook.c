@@ -9,7 +9,7 @@
 #include "domain/event.h"
 #include "domain/webhook.h"
 
-#define KEEP_HOURS 24
+#define KEEP_HOURS (WEBHOOK_KEEP_S / 3600)
 
 /* ---- bodies ---- */
 

@@ -1,6 +1,8 @@
 #include "base/clock.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define S_PER_DAY  86400
@@ -50,6 +52,50 @@ bool clock_raise_offset_s(int64_t s)
             return true;
     return false;
 }
+
+/* ---- two clocks ---- */
+
+static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct clock_watch watch; /* the process's own */
+
+bool clock_watch_look(struct clock_watch *w, int64_t real_us, int64_t monotonic_us)
+{
+    const int64_t apart_us = real_us - monotonic_us, step_us = apart_us - w->apart_us;
+    const bool parted = w->begun && llabs(step_us) > CLOCK_PARTED_US;
+    if (w->begun && !parted)
+        return false;
+    w->begun = true;
+    w->apart_us = apart_us;
+    if (parted) {
+        w->steps++;
+        w->step_us = step_us;
+        w->settles_us = monotonic_us + CLOCK_SETTLED_US;
+    }
+    return parted;
+}
+
+struct clock_watch clock_look(void)
+{
+    pthread_mutex_lock(&watch_lock);
+    clock_watch_look(&watch, clock_real_us(), clock_monotonic_us());
+    const struct clock_watch copy = watch;
+    pthread_mutex_unlock(&watch_lock);
+    return copy;
+}
+
+void clock_doubt(void)
+{
+    pthread_mutex_lock(&watch_lock);
+    watch.settles_us = clock_monotonic_us() + CLOCK_SETTLED_US;
+    pthread_mutex_unlock(&watch_lock);
+}
+
+bool clock_settled(void)
+{
+    return clock_look().settles_us <= clock_monotonic_us();
+}
+
+/* ---- text ---- */
 
 /* Two decimal digits of v, below 100. */
 static inline void put_pair(char *to, unsigned v)

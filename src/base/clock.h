@@ -17,6 +17,34 @@ void clock_set_offset_s(int64_t offset_s);
 /* Sets the offset unless that would set the clock back. Returns whether the clock has moved. */
 bool clock_raise_offset_s(int64_t offset_s);
 
+/* Whether the wall clock (clock_real_us) can be trusted. It and the monotonic clock part when the system's clock is
+ * set. Things that cannot be undone, such as a deletion because of age, wait until both have
+ * agreed for an hour. */
+#define CLOCK_PARTED_US  (60 * US_PER_S)
+#define CLOCK_SETTLED_US (3600 * US_PER_S)
+struct clock_watch {
+    bool begun;
+    int64_t apart_us;   /* wall clock less monotonic one, before the first step or after the last one */
+    int64_t steps;      /* how often they have parted by more than CLOCK_PARTED_US */
+    int64_t step_us;    /* the last time; positive: the wall clock went ahead */
+    int64_t settles_us; /* monotonic: they have agreed for an hour then */
+};
+/* Compares them at one moment. The first look begins. Returns whether they have parted since the last one. */
+bool clock_watch_look(struct clock_watch *w, int64_t real_us, int64_t monotonic_us);
+/* The process's own watch, after a look at this moment. Any thread. */
+struct clock_watch clock_look(void);
+/* The clock may have been wrong since before the process: the hour begins now. Any thread. */
+void clock_doubt(void);
+/* Looks, and returns whether the hour is over. Any thread. */
+bool clock_settled(void);
+
+/* Whether less than length_us has passed since since_us. Not if that lies in the future, by the clock of then; a minute
+ * is allowed for threads that took the time in another order. */
+static inline bool clock_within(int64_t since_us, int64_t length_us, int64_t now_us)
+{
+    return now_us - since_us < length_us && since_us - now_us <= CLOCK_PARTED_US;
+}
+
 /* Writes RFC 3339 in UTC with truncated milliseconds: 24 characters and a NUL. Instants outside the years 1970 to 9999
  * are clamped. */
 #define TIME_TEXT_MAX 25

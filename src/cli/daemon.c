@@ -27,6 +27,7 @@
 #include "domain/unbilled.h"
 #include "domain/work.h"
 #include "jobs/billing.h"
+#include "jobs/clock_guard.h"
 #include "jobs/collector.h"
 #include "jobs/copies.h"
 #include "jobs/delivery.h"
@@ -70,6 +71,7 @@ struct daemon {
     struct metrics_server *metrics; /* without listen.metrics */
     struct heartbeat *heartbeat;
     struct copies *copies;
+    struct clock_guard *clock;
     struct jobs *jobs;
     struct deliveries *deliveries;
     struct notices *notices;
@@ -312,6 +314,14 @@ static enum err settle_accounts(struct tx *tx, void *arg)
     return unbilled_settle(tx, arg);
 }
 
+static enum err start_clock(struct daemon *d, char **ret_why)
+{
+    (void)ret_why;
+    const struct clock_guard_options options = {
+        .config = d->config, .store = d->store, .kinds = d->kinds, .kind_count = d->kind_count};
+    return clock_guard_start(&options, &d->clock);
+}
+
 static enum err start_jobs(struct daemon *d, char **ret_why)
 {
     struct arena arena;
@@ -483,6 +493,7 @@ static const struct {
              {"OpenAPI document", publish},
              {"documents", publish_docs},
              {"heartbeats", join_nodes},
+             {"clock", start_clock},
              {"jobs", start_jobs},
              {"webhook deliveries", start_deliveries},
              {"notices", start_notices},
@@ -559,6 +570,7 @@ void daemon_stop(struct daemon *d)
     metrics_server_stop(d->metrics);
     collector_stop(d->collector);
     readiness_stop(d->readiness);
+    clock_guard_stop(d->clock);
     heartbeat_stop(d->heartbeat);
     store_close(d->store);
 }

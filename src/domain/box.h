@@ -7,9 +7,10 @@
 #define BOX_FORM                                                                                                       \
     FORM("^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$",                                                                          \
          "at most 32 letters, digits, dots, hyphens and underscores, a letter or digit first")
-#define BOX_NAME_MAX     32
-#define BOX_PASSWORD_LEN 24
-#define BOX_ADDRESS_MAX  64
+#define BOX_NAME_MAX         32
+#define BOX_PASSWORD_LEN     24
+#define BOX_ADDRESS_MAX      64
+#define BOX_REGISTERED_MAX_S 3600
 
 struct box {
     struct str name, number; /* number: E.164, or STR_NONE */

@@ -16,7 +16,12 @@
 #define S  US_PER_S
 #define MS (US_PER_S / 1000)
 const struct delivery_plan delivery_plans[] = {
-    [DELIVERY_CURRENT] = {5, 5000, {{60 * S, 60 * S}, {300 * S, 300 * S}, {1800 * S, 1800 * S}, {7200 * S, 7200 * S}}},
+    [DELIVERY_CURRENT] = {5,
+                          5000,
+                          {{60 * S, 60 * S},
+                           {300 * S, 300 * S},
+                           {1800 * S, 1800 * S},
+                           {DELIVERY_PAUSE_MAX_S * S, DELIVERY_PAUSE_MAX_S *S}}},
     [DELIVERY_EARLIER] = {3, 10000, {{5000 * MS, 7500 * MS}, {30 * S, 45 * S}}},
     [DELIVERY_EARLIER_TEST] = {1, 10000, {{0}}},
 };

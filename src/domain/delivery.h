@@ -19,6 +19,7 @@ enum delivery_form { DELIVERY_CURRENT, DELIVERY_EARLIER, DELIVERY_EARLIER_TEST, 
 #define DELIVERY_ATTEMPTS_MAX 5
 
 /* When attempts are made, by form. */
+#define DELIVERY_PAUSE_MAX_S 7200 /* of all plans */
 extern const struct delivery_plan {
     int attempts;
     long timeout_ms; /* of an attempt */

@@ -13,6 +13,9 @@ enum notice {
 #define NOTICE_BIT(symbol) (1U << NOTICE_##symbol)
 #define NOTICES_ALL        (NOTICE_BIT(TEST) - 1) /* those that can be asked for */
 
+/* Mails of a building that are sent at once count as sent one after the other, up to this time ahead. */
+#define NOTICE_MAIL_PAID_S 3600
+
 struct notice_kind {
     const char *name;
     int64_t ttl_s;

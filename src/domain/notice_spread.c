@@ -5,8 +5,8 @@
 #include "domain/row.h"
 
 /* Mails of a building: MAIL_BURST at once, then one in MAIL_EVERY_US. Those beyond are not sent. */
-#define MAIL_BURST    20
 #define MAIL_EVERY_US (180 * US_PER_S)
+#define MAIL_BURST    (NOTICE_MAIL_PAID_S * US_PER_S / MAIL_EVERY_US)
 
 struct recorded {
     struct id id;

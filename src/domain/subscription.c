@@ -66,26 +66,29 @@ enum err subscription_set(struct tx *tx, const struct id *account, enum subscrip
     return status == SUBSCRIPTION_NONE ? unsubscribe(tx, &a) : subscribe(tx, &a, status, plan);
 }
 
-/* *ret: the subscription ended long enough ago. After a renewal that ended, a later job releases the numbers. */
-static enum err release_due(struct tx *tx, const struct id *account, bool *ret)
+/* *ret_us: when the numbers may be released; 0: the account has a subscription, or never had one. */
+static enum err release_due(struct tx *tx, const struct id *account, int64_t *ret_us)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_ACCOUNT_ENDED, DB_ARGS(v_str(id_str(account))), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
-    *ret = !e && !col_null(&c, COL_ACCOUNT_ENDED_SUBSCRIPTION_ENDED_AT) &&
-           col_int(&c, COL_ACCOUNT_ENDED_SUBSCRIPTION_ENDED_AT) + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S <= tx->now_us;
+    const bool ended = !e && !col_null(&c, COL_ACCOUNT_ENDED_SUBSCRIPTION_ENDED_AT);
+    *ret_us = ended ? col_int(&c, COL_ACCOUNT_ENDED_SUBSCRIPTION_ENDED_AT) + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S : 0;
     return ERR_NONE;
 }
 
-enum err subscription_release_numbers(struct tx *tx, const struct id *account)
+enum err subscription_release_numbers(struct tx *tx, const struct id *account, int64_t *ret_due_us)
 {
-    bool due;
+    int64_t due_us;
     const struct building *buildings;
     size_t count;
-    enum err e = release_due(tx, account, &due);
-    if (e || !due)
+    enum err e = release_due(tx, account, &due_us);
+    if (e)
         return e;
+    *ret_due_us = due_us > tx->now_us ? due_us : 0;
+    if (!due_us || *ret_due_us)
+        return ERR_NONE;
     e = building_list(tx, account, &buildings, &count);
     for (size_t i = 0; !e && i < count; i++)
         if (buildings[i].number.p)

@@ -17,5 +17,6 @@ enum err subscription_provision(struct tx *tx, const struct id *account) CHECKED
 /* Parses "active", "past_due" and "canceled" (SUBSCRIPTION_NONE); returns false for any other text. */
 bool subscription_status_parse(struct str text, enum subscription_status *ret);
 
-/* Releases all numbers of an account whose subscription ended 30 days ago or earlier. Does nothing for another one. */
-enum err subscription_release_numbers(struct tx *tx, const struct id *account) CHECKED;
+/* Releases all numbers of an account whose subscription ended 30 days ago or earlier. Does nothing for another one;
+ * *ret_due_us is then when the 30 days are over, 0 if no subscription has ended. */
+enum err subscription_release_numbers(struct tx *tx, const struct id *account, int64_t *ret_due_us) CHECKED;

@@ -5,7 +5,8 @@
 
 #define WEBHOOK_MAX        5 /* endpoints of an account that are not deleted */
 #define WEBHOOK_URL_MAX    2048
-#define WEBHOOK_SECRET_LEN 49 /* "whsec_" and 43 base62 */
+#define WEBHOOK_SECRET_LEN 49    /* "whsec_" and 43 base62 */
+#define WEBHOOK_KEEP_S     86400 /* the most for which a former secret is valid */
 
 /* The purpose that secrets are sealed for (crypto_seal). */
 #define WEBHOOK_PURPOSE "webhook"

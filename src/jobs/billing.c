@@ -137,7 +137,8 @@ static enum err sync_run(void *context, const struct job *job)
 
 struct job_kind jobs_kind_billing_sync(struct billing *billing)
 {
-    return (struct job_kind){.name = JOB_BILLING_SYNC, .run = sync_run, .context = billing};
+    return (struct job_kind){
+        .name = JOB_BILLING_SYNC, .run = sync_run, .context = billing, .longest_s = SUBSCRIPTION_S};
 }
 
 /* ---- reconciliation ---- */

@@ -17,7 +17,6 @@
 #include "domain/session.h"
 #include "domain/work.h"
 
-#define JOB_PURGE             "purge"
 #define EVERY_S               3600
 #define CHALLENGES_KEPT_S     86400
 #define PHONE_CODES_KEPT_S    86400
@@ -120,9 +119,17 @@ static int64_t pause_us(int64_t took_us)
     return took_us < PAUSE_MAX_US / PAUSE_TIMES ? took_us * PAUSE_TIMES : PAUSE_MAX_US;
 }
 
+static enum err postpone_purge(const struct job *job)
+{
+    struct next next = {.job = job, .after = job->payload, .after_us = EVERY_S * US_PER_S};
+    return work_write(job->work, reschedule_purge, &next);
+}
+
 static enum err purge_run(void *context, const struct job *job)
 {
     (void)context;
+    if (!clock_settled())
+        return postpone_purge(job);
     const int64_t began_us = clock_monotonic_us();
     struct purge p = {.job = job};
     enum err e = work_write(job->work, purge_batch, &p);

@@ -14,7 +14,7 @@
 #define THREADS_MAX     64
 #define PAUSE_FIRST_S   5
 #define PAUSE_LONG_S    300
-#define PAUSE_LONGEST_S 3600
+#define PAUSE_LONGEST_S JOB_LONGEST_S
 #define ATTEMPTS_OFTEN  29               /* these take two hours */
 #define POLL_SHARED_US  (US_PER_S / 20)  /* another node may run the job that jobs_wait waits for */
 #define UNWATCHED_US    (300 * US_PER_S) /* the sleep of a thread while another one watches */

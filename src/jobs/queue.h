@@ -8,7 +8,8 @@
 #include "domain/work.h"
 #include "jobs/heartbeat.h"
 
-#define JOB_LEASE_S 120 /* a job must have ended by then */
+#define JOB_LEASE_S   120  /* a job must have ended by then */
+#define JOB_LONGEST_S 3600 /* between two attempts */
 /* The part of the lease that counts; the rest allows for the time from the lease to its commit. */
 #define JOB_ALONE_US ((JOB_LEASE_S - 20) * US_PER_S)
 /* A job that makes several calls to providers must not begin another one after that. */
@@ -30,6 +31,7 @@ struct job_kind {
      * transactions with job->work. */
     enum err (*run)(void *context, const struct job *job);
     void *context;
+    int64_t longest_s; /* a job of the kind is due so long after it was added or has run, at most; 0: JOB_LONGEST_S */
 };
 
 struct jobs;

@@ -35,7 +35,7 @@ enum err twiml_room_visitor(struct twiml_turn *t)
         return ERR_NONE;
     }
     s->waits_us = s->waits_us ? s->waits_us : now_us;
-    t->waits = s->talk != TALK_DIRECT && now_us - s->waits_us < WAIT_US;
+    t->waits = s->talk != TALK_DIRECT && clock_within(s->waits_us, WAIT_US, now_us);
     return t->waits ? ERR_NONE : end_conversation(t);
 }
 

@@ -10,9 +10,9 @@
 #include "voice/sip_agent.h"
 #include "voice/sip_stack.h"
 
-#define PENDING_MAX 200  /* requests whose password is being checked */
-#define EXPIRES_MIN 60   /* seconds of a registration */
-#define EXPIRES_MAX 3600 /* and if it asks for none */
+#define PENDING_MAX 200                  /* requests whose password is being checked */
+#define EXPIRES_MIN 60                   /* seconds of a registration */
+#define EXPIRES_MAX BOX_REGISTERED_MAX_S /* and if it asks for none */
 
 /* A request that waits for the store. */
 struct sign_in {

@@ -43,6 +43,14 @@ static void test_counts_down_to_the_limit_and_then_refuses(void **state)
     assert_int_equal(s.remaining, 0);
 }
 
+static void test_a_window_of_a_clock_that_was_ahead_limits_nobody(void **state)
+{
+    assert_false(take(state, "a", 1, NOW + 9 * 3600 * US_PER_S).exceeded);
+    assert_false(take(state, "a", 1, NOW).exceeded);
+    assert_true(take(state, "a", 1, NOW - 1).exceeded); /* another thread took the time earlier */
+    assert_false(take(state, "a", 1, NOW + WINDOW).exceeded);
+}
+
 static void test_each_subject_and_kind_has_its_own_window(void **state)
 {
     assert_false(take(state, "a", 1, NOW).exceeded);
@@ -183,6 +191,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_counts_down_to_the_limit_and_then_refuses),
+        TEST(test_a_window_of_a_clock_that_was_ahead_limits_nobody),
         TEST(test_each_subject_and_kind_has_its_own_window),
         TEST(test_the_window_begins_with_the_first_request_and_lasts_15_minutes),
         TEST(test_a_clock_that_steps_back_a_little_keeps_the_window),

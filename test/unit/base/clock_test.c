@@ -195,6 +195,43 @@ static void threads_do_not_share_the_date_cache(void **state)
     }
 }
 
+static void a_clock_that_is_set_by_more_than_a_minute_is_trusted_again_after_an_hour(void **state)
+{
+    (void)state;
+    const int64_t wall_us = 1795167000LL * US_PER_S, minute_us = 60 * US_PER_S;
+    struct clock_watch w = {0};
+    assert_false(clock_watch_look(&w, wall_us, 0));
+    assert_false(clock_watch_look(&w, wall_us + 3 * minute_us, 2 * minute_us));
+    assert_int_equal(w.settles_us, 0);
+    assert_true(clock_watch_look(&w, wall_us + 5 * minute_us + 1, 3 * minute_us)); /* the sum of two small steps */
+    assert_int_equal(w.step_us, 2 * minute_us + 1);
+    assert_int_equal(w.settles_us, 63 * minute_us);
+    assert_false(clock_watch_look(&w, wall_us + 6 * minute_us + 1, 4 * minute_us));
+    assert_true(clock_watch_look(&w, wall_us + 5 * minute_us, 5 * minute_us)); /* back */
+    assert_int_equal(w.step_us, -2 * minute_us - 1);
+    assert_int_equal(w.steps, 2);
+    assert_int_equal(w.settles_us, 65 * minute_us);
+}
+
+static void a_time_in_the_future_is_not_within_any_window(void **state)
+{
+    (void)state;
+    assert_true(clock_within(100, 10, 109));
+    assert_false(clock_within(100, 10, 110));
+    assert_true(clock_within(CLOCK_PARTED_US, 10, 0));
+    assert_false(clock_within(CLOCK_PARTED_US + 1, 10, 0));
+}
+
+/* The last test, as the doubt lasts for an hour. */
+static void a_doubted_clock_is_not_trusted(void **state)
+{
+    (void)state;
+    assert_true(clock_settled());
+    clock_doubt();
+    assert_false(clock_settled());
+    assert_int_equal(clock_look().steps, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +242,9 @@ int main(void)
         cmocka_unit_test(date_times_with_an_offset_are_read),
         cmocka_unit_test(malformed_date_times_are_refused_and_leave_the_result_unchanged),
         cmocka_unit_test(threads_do_not_share_the_date_cache),
+        cmocka_unit_test(a_clock_that_is_set_by_more_than_a_minute_is_trusted_again_after_an_hour),
+        cmocka_unit_test(a_time_in_the_future_is_not_within_any_window),
+        cmocka_unit_test(a_doubted_clock_is_not_trusted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

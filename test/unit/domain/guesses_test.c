@@ -1,6 +1,7 @@
 /* How many guesses of a door code are judged, whatever way they come: the bound of docs/calls.md, "Guessing codes". */
 #include "domain/access_fixture.h"
 #include "domain/mail.h"
+#include "domain/time_bound.h"
 
 #define BOX       "+15553330000" /* a known caller */
 #define FIRST_MAX 70             /* judged guesses on the first day, of all ways together */
@@ -264,11 +265,36 @@ static void test_input_shorter_than_every_usable_code_is_incomplete_and_counts_n
     assert_int_equal(enter_as(fx, VISITOR, "7", ACCESS_KEYS).verdict, ACCESS_INCOMPLETE);
 }
 
+static enum err apply_bounds(struct tx *tx, void *arg)
+{
+    enum err e = ERR_NONE;
+    bool more = true;
+    int64_t changed;
+    (void)arg;
+    for (size_t row = 0; !e && more; row++)
+        e = time_bound_apply(tx, row, &more, &changed);
+    return e;
+}
+
+static void test_a_keypad_that_a_clock_closed_while_it_was_ahead_is_open(void **state)
+{
+    struct building_fixture *fx = *state;
+    passcode(fx, "7350", false);
+    fx->now_us += 9 * HOURS;
+    for (int i = 0; i < 5; i++)
+        enter_as(fx, VISITOR, "0000", ACCESS_KEYS);
+    fx->now_us -= 9 * HOURS;
+    assert_int_equal(arrive_from(fx, VISITOR).verdict, ACCESS_FORWARD);
+    assert_int_equal(fixture_run(fx, STORE_WRITE, apply_bounds, NULL), ERR_NONE);
+    assert_int_equal(enter_as(fx, VISITOR, "7350", ACCESS_KEYS).verdict, ACCESS_RELEASE);
+}
+
 #define TESTS(T)                                                                                                       \
     T(test_no_way_passes_the_bound_of_guesses_in_a_week),                                                              \
         T(test_the_twelfth_wrong_code_of_a_day_closes_the_keypad_and_the_pauses_double),                               \
         T(test_a_wrong_code_counts_for_all_of_24_hours), T(test_the_owner_is_told_of_the_tenth_wrong_code_of_a_day),   \
         T(test_ten_spoken_failures_of_a_day_leave_the_keypad_alone),                                                   \
-        T(test_input_shorter_than_every_usable_code_is_incomplete_and_counts_nothing)
+        T(test_input_shorter_than_every_usable_code_is_incomplete_and_counts_nothing),                                 \
+        T(test_a_keypad_that_a_clock_closed_while_it_was_ahead_is_open)
 
 FIXTURE_RUN(TESTS)

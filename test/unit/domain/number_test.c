@@ -223,17 +223,18 @@ static void test_numbers_are_released_30_days_after_the_end(struct tx *tx)
 {
     struct id a = home(tx, OWNER);
     struct account owner = account(tx);
+    int64_t due_us;
     set(tx, SUBSCRIPTION_ACTIVE, NULL);
     taken_in(tx, &a, "+12125550000");
     set(tx, SUBSCRIPTION_NONE, NULL);
     assert_null(account(tx).plan.p);
     assert_int_equal(take_jobs(tx, JOB_RELEASE_NUMBERS, NULL), 0);
     tx->now_us += 30 * DAYS - 1;
-    assert_none(subscription_release_numbers(tx, &owner.id));
+    assert_none(subscription_release_numbers(tx, &owner.id, &due_us));
     assert_non_null(number_of(tx, &a).p);
     tx->now_us += 1;
     assert_int_equal(take_jobs(tx, JOB_RELEASE_NUMBERS, NULL), 1);
-    assert_none(subscription_release_numbers(tx, &owner.id));
+    assert_none(subscription_release_numbers(tx, &owner.id, &due_us));
     assert_null(number_of(tx, &a).p);
 }
 
@@ -241,20 +242,21 @@ static void test_a_renewal_keeps_the_number_and_a_second_end_starts_a_new_period
 {
     struct id a = home(tx, OWNER);
     struct account owner = account(tx);
+    int64_t due_us;
     set(tx, SUBSCRIPTION_ACTIVE, NULL);
     taken_in(tx, &a, "+12125550000");
     set(tx, SUBSCRIPTION_NONE, NULL);
     tx->now_us += 20 * DAYS;
     set(tx, SUBSCRIPTION_ACTIVE, NULL);
     tx->now_us += 10 * DAYS;
-    assert_none(subscription_release_numbers(tx, &owner.id));
+    assert_none(subscription_release_numbers(tx, &owner.id, &due_us));
     assert_non_null(number_of(tx, &a).p);
     set(tx, SUBSCRIPTION_NONE, NULL);
     set(tx, SUBSCRIPTION_NONE, NULL); /* reported twice, it ends once */
-    assert_none(subscription_release_numbers(tx, &owner.id));
+    assert_none(subscription_release_numbers(tx, &owner.id, &due_us));
     assert_non_null(number_of(tx, &a).p);
     tx->now_us += 30 * DAYS;
-    assert_none(subscription_release_numbers(tx, &owner.id));
+    assert_none(subscription_release_numbers(tx, &owner.id, &due_us));
     assert_null(number_of(tx, &a).p);
 }
 

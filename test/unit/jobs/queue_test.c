@@ -131,10 +131,10 @@ static int set_up(void **state)
     if (!d || store_fixture_open(&fixture))
         return -1;
     d->fixture = fixture;
-    d->kinds[0] = (struct job_kind){"count", count_run, d};
-    d->kinds[1] = (struct job_kind){"chain", chain_run, d};
-    d->kinds[2] = (struct job_kind){"echo", echo_run, d};
-    d->kinds[3] = (struct job_kind){"hourly", hourly_run, d};
+    d->kinds[0] = (struct job_kind){.name = "count", .run = count_run, .context = d};
+    d->kinds[1] = (struct job_kind){.name = "chain", .run = chain_run, .context = d};
+    d->kinds[2] = (struct job_kind){.name = "echo", .run = echo_run, .context = d};
+    d->kinds[3] = (struct job_kind){.name = "hourly", .run = hourly_run, .context = d};
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 4};
     *state = d;

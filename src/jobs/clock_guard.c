@@ -1,0 +1,190 @@
+#include "jobs/clock_guard.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/metric.h"
+#include "base/wait.h"
+#include "domain/time_bound.h"
+#include "jobs/purge.h"
+
+#define LOOK_US  (5 * US_PER_S)
+#define APPLY_US (3600 * US_PER_S)
+#define AGAIN_US (60 * US_PER_S) /* after a failure of the store */
+
+struct clock_guard {
+    struct clock_guard_options options;
+    int64_t steps;    /* that were reported; for the thread alone, as apply_us */
+    int64_t apply_us; /* when the bounds are applied next, monotonic */
+    pthread_t thread;
+    pthread_mutex_t lock; /* of stopping */
+    pthread_cond_t stopped;
+    bool stopping;
+};
+
+/* ---- bounds ---- */
+
+struct bound_run {
+    const struct clock_guard *guard;
+    size_t row;
+    bool more;
+    int64_t changed;
+};
+
+static enum err bound_body(struct tx *tx, void *arg)
+{
+    struct bound_run *r = arg;
+    return time_bound_apply(tx, r->row, &r->more, &r->changed);
+}
+
+static enum err bound_jobs_body(struct tx *tx, void *arg)
+{
+    struct bound_run *r = arg;
+    enum err e = ERR_NONE;
+    r->changed = 0;
+    for (size_t i = 0; !e && i < r->guard->options.kind_count; i++) {
+        const struct job_kind *kind = &r->guard->options.kinds[i];
+        int64_t changed = 0;
+        e = time_bound_apply_jobs(tx, kind->name, kind->longest_s ? kind->longest_s : JOB_LONGEST_S, &changed);
+        r->changed += changed;
+    }
+    return e;
+}
+
+static enum err bound_write(const struct clock_guard *g, enum err (*body)(struct tx *tx, void *arg), void *arg)
+{
+    struct arena arena;
+    struct work work = {.store = g->options.store, .config = g->options.config, .arena = &arena};
+    arena_init(&arena, NULL, 0);
+    enum err e = work_write(&work, body, arg);
+    arena_done(&arena);
+    return e;
+}
+
+static enum err apply_all(const struct clock_guard *g)
+{
+    struct bound_run r = {.guard = g, .more = true};
+    int64_t rows = 0;
+    enum err e = bound_write(g, bound_jobs_body, &r);
+    for (; !e && r.more; r.row++) {
+        rows += r.changed;
+        e = bound_write(g, bound_body, &r);
+    }
+    rows += r.changed;
+    if (!e && rows)
+        log_warn("stored times were later than they can be and are void: the clock was ahead, rows=%lld",
+                 (long long)rows);
+    return e;
+}
+
+/* ---- the clock ---- */
+
+static void publish_clock(const struct clock_watch *w)
+{
+    metric_set(metrics.clock_steps, w->steps);
+    metric_set(metrics.clock_doubted, w->settles_us > clock_monotonic_us());
+}
+
+static void report_step(const struct clock_watch *w)
+{
+    log_error(
+        "clock was set by_s=%lld advice=\"synchronize the clock; deletions by age and releases of numbers wait for an "
+        "hour\"",
+        (long long)(w->step_us / US_PER_S));
+}
+
+static enum err strange_body(struct tx *tx, void *arg)
+{
+    return time_bound_strange(tx, STR(JOB_PURGE), arg);
+}
+
+/* Before the first look, nothing but the store tells whether the clock is right. The sandbox's is moved on purpose. */
+static enum err doubt_at_start(const struct clock_guard *g)
+{
+    bool strange;
+    enum err e = bound_write(g, strange_body, &strange);
+    if (e || !strange || !g->options.config->production)
+        return e;
+    clock_doubt();
+    log_warn(
+        "clock is far from the last run of the service: deletions by age and releases of numbers wait for an hour");
+    return ERR_NONE;
+}
+
+static void guard_look(struct clock_guard *g)
+{
+    const struct clock_watch w = clock_look();
+    const int64_t now_us = clock_monotonic_us();
+    publish_clock(&w);
+    if (w.steps != g->steps)
+        report_step(&w);
+    if (w.steps == g->steps && now_us < g->apply_us)
+        return;
+    g->steps = w.steps;
+    enum err e = apply_all(g);
+    if (e)
+        log_warn("stored times not checked error=%s", err_info(e)->code);
+    g->apply_us = now_us + (e ? AGAIN_US : APPLY_US);
+}
+
+/* ---- the thread ---- */
+
+/* Returns false if the thread must end. */
+static bool guard_pause(struct clock_guard *g)
+{
+    const int64_t until_us = clock_monotonic_us() + LOOK_US;
+    pthread_mutex_lock(&g->lock);
+    while (!g->stopping && cond_wait_until(&g->stopped, &g->lock, until_us))
+        ;
+    const bool stopping = g->stopping;
+    pthread_mutex_unlock(&g->lock);
+    return !stopping;
+}
+
+static void *guard_thread(void *arg)
+{
+    struct clock_guard *g = arg;
+    while (guard_pause(g))
+        guard_look(g);
+    return NULL;
+}
+
+enum err clock_guard_start(const struct clock_guard_options *options, struct clock_guard **ret)
+{
+    struct clock_guard *g = mem_new(struct clock_guard);
+    g->options = *options;
+    g->steps = clock_look().steps;
+    g->apply_us = clock_monotonic_us() + APPLY_US;
+    enum err e = doubt_at_start(g);
+    if (!e)
+        e = apply_all(g);
+    pthread_mutex_init(&g->lock, NULL);
+    cond_init(&g->stopped);
+    if (!e && pthread_create(&g->thread, NULL, guard_thread, g))
+        e = ERR_IO;
+    if (e) {
+        pthread_cond_destroy(&g->stopped);
+        pthread_mutex_destroy(&g->lock);
+        free(g);
+        return e;
+    }
+    *ret = g;
+    return ERR_NONE;
+}
+
+void clock_guard_stop(struct clock_guard *g)
+{
+    if (!g)
+        return;
+    pthread_mutex_lock(&g->lock);
+    g->stopping = true;
+    pthread_cond_signal(&g->stopped);
+    pthread_mutex_unlock(&g->lock);
+    pthread_join(g->thread, NULL);
+    pthread_cond_destroy(&g->stopped);
+    pthread_mutex_destroy(&g->lock);
+    free(g);
+}
