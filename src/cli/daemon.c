@@ -142,6 +142,8 @@ static void on_commit(void *context, unsigned topics, const struct store_fed *fe
     struct daemon *d = context;
     if (d->service)
         service_changed(d->service, topics, fed);
+    if (topics & TOPIC_DOORS && d->sip)
+        sip_doors_changed(d->sip);
     if (topics & TOPIC_JOBS && d->jobs)
         jobs_kick(d->jobs);
     if (topics & TOPIC_DELIVERIES && d->deliveries)

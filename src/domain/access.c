@@ -43,6 +43,29 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, bool one_w
     return e;
 }
 
+enum err access_look(struct tx *tx, struct str to, struct str from, struct access_decision *ret)
+{
+    struct door door;
+    const struct usable *grant;
+    enum err e = access_find_door(tx, to, from, &door);
+    if (e)
+        return e == ERR_NOT_FOUND ? access_reject(ret) : e;
+    struct access_decision decision = door.decision;
+    decision.verdict = ACCESS_FORWARD;
+    if (from.p)
+        e = judge_arrival(tx, &door, from, &decision, &grant);
+    if (e)
+        return e;
+    if (decision.verdict == ACCESS_RELEASE || decision.verdict == ACCESS_COLLECT) {
+        decision.verdict = ACCESS_FORWARD;
+        decision.grant_id = (struct id){.text = ""};
+    }
+    if (decision.verdict == ACCESS_FORWARD)
+        decision.reason = ACCESS_FAILED;
+    *ret = decision;
+    return ERR_NONE;
+}
+
 enum err access_code(struct tx *tx, const struct id *building, struct str from, bool one_way, struct str digits,
                      enum access_way way, struct access_decision *ret)
 {

@@ -96,6 +96,9 @@ struct access_decision {
  * no audio, and the release tone would be audio. */
 enum err access_arrive(struct tx *tx, struct str to, struct str from, bool one_way,
                        struct access_decision *ret) CHECKED;
+/* Reads what a call needs whose decision cannot be written: FORWARD, but REJECT and SELF_CALL as access_arrive() does.
+ * Without a caller (STR_NONE) only the number is looked at. Writes nothing. */
+enum err access_look(struct tx *tx, struct str to, struct str from, struct access_decision *ret) CHECKED;
 /* Decides about a code (steps 6 and 7): RELEASE, WRONG or INCOMPLETE. Without a record: COLLECT if speech does not
  * count (any more), so that keys must do; FORWARD if the keypad is closed, the call is one_way, or the building has no
  * usable passcode any more; REJECT if the building does not exist. */

@@ -92,12 +92,14 @@ static enum err read_need(struct tx *tx, const struct id *building, struct need 
 
 static enum err set_building(struct tx *tx, const struct id *account, const struct id *building, struct str number)
 {
+    db_notify(tx->db, TOPIC_DOORS);
     return db_exec(tx->db, SQL_BUILDING_SET_NUMBER,
                    DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_str(number)), NULL);
 }
 
 static enum err give_building(struct tx *tx, const struct id *account, const struct id *building, struct str number)
 {
+    db_notify(tx->db, TOPIC_DOORS);
     return db_exec(tx->db, SQL_BUILDING_GIVE_NUMBER,
                    DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_str(number)), NULL);
 }

@@ -205,6 +205,7 @@ static enum err set_phone(struct tx *tx, const struct id *account, struct str nu
     enum err e =
         db_exec(tx->db, SQL_PHONE_CHANGE_INSERT,
                 DB_ARGS(v_str(id_str(account)), v_str(id_str(&change)), v_str(number), v_int(tx->now_us)), NULL);
+    db_notify(tx->db, TOPIC_DOORS);
     if (!e)
         e = db_exec(tx->db, SQL_PHONE_SET, DB_ARGS(v_str(id_str(account)), v_str(number), v_int(tx->now_us)), NULL);
     return e ? e : db_exec(tx->db, SQL_PHONE_TAKE_FROM_OTHERS, DB_ARGS(v_str(id_str(account)), v_str(number)), NULL);

@@ -52,7 +52,7 @@ static enum err removal_release_number(struct tx *tx, const struct id *building)
 enum err removal_finish(struct tx *tx, const struct id *account, const struct id *building)
 {
     const struct val account_id = v_str(id_str(account)), id = v_str(id_str(building));
-    db_notify(tx->db, TOPIC_KEYS);
+    db_notify(tx->db, TOPIC_KEYS | TOPIC_DOORS);
     enum err e = removal_release_number(tx, building);
     if (!e)
         e = sweep_all(tx, building); /* entries of calls since the last sweep */

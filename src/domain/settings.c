@@ -147,6 +147,7 @@ static enum err settings_store(struct tx *tx, const struct id *account, const st
                                  v_str(patch->timezone), changed_or_null(d->callers_mode), v_str(d->callers_numbers),
                                  changed_or_null(d->callers_others), v_int(v_given(patch->phone)), phone),
                          &changed);
+    db_notify(tx->db, TOPIC_DOORS);
     return e ? e : changed ? ERR_NONE : ERR_SETTINGS_VERSION_CONFLICT;
 }
 

@@ -50,7 +50,8 @@ enum store_topic {
     TOPIC_DELIVERIES = 2, /* a webhook delivery is due, or was canceled */
     TOPIC_KEYS = 4,       /* data that authentication reads: keys, accounts, buildings, subscriptions */
     TOPIC_NOTICES = 8,    /* a notice was recorded, or is to be pushed */
-    TOPIC_FEED = 16       /* the feeds of some buildings have grown */
+    TOPIC_FEED = 16,      /* the feeds of some buildings have grown */
+    TOPIC_DOORS = 32      /* numbers of buildings, or the phones that they ring */
 };
 
 #define STORE_FED_MAX 64

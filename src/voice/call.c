@@ -337,13 +337,18 @@ static void call_checked(struct call *c, const struct access_decision *d, struct
     }
 }
 
-/* Without a decision the resident decides. Before the first one, the building is not known: another node may reach the
- * store, and 503 sends the caller there (RFC 3263, 4.3). Nothing is asked again: the store has used up the visitor's
- * time. */
+/* Without a decision the resident decides. If the building is not known either, another node may reach the store, and
+ * 503 sends the caller there (RFC 3263, 4.3). Nothing is asked again: the store has used up the visitor's time. */
 static void call_failed(struct call *c, const struct call_event *e, struct call_actions *out)
 {
+    if (e->decision && e->decision->verdict != ACCESS_FORWARD) { /* nothing is written for it */
+        call_arrived(c, e->decision, out);
+        return;
+    }
+    if (e->decision)
+        keep_decision(c, e->decision);
     c->reason = ACCESS_FAILED;
-    if (!c->answered) {
+    if (!c->answered && !e->decision) {
         reject_call(c, e->away ? 503 : 500, out);
     } else if (e->gone) {
         add_prompt(c, PROMPT_NOBODY, false, out);

@@ -46,13 +46,13 @@ enum call_prompt {
 enum call_forward_failure { CALL_NO_ANSWER, CALL_BUSY, CALL_DECLINED, CALL_UNREACHABLE };
 
 enum call_event_kind {
-    CALL_ARRIVED,          /* a call to one of our numbers */
-    CALL_DECIDED,          /* the domain answered: `decision` (after CALL_ASK_FORWARDED its near misses alone) */
-    CALL_FAILED,           /* the domain could not answer */
-    CALL_DIGIT,            /* `digit`: a key, 0-9 * # (others are ignored) */
-    CALL_SPOKEN,           /* `spoken`: the digits recognised in speech */
-    CALL_UNCLEAR,          /* speech was not understood; `guess`: but has as many digits as a code */
-    CALL_TIMEOUT,          /* CALL_COLLECT's wait_ms are over */
+    CALL_ARRIVED, /* a call to one of our numbers */
+    CALL_DECIDED, /* the domain answered: `decision` (after CALL_ASK_FORWARDED its near misses alone) */
+    CALL_FAILED,  /* the domain could not answer; `decision`: without the store's, forward or reject; or NULL */
+    CALL_DIGIT,   /* `digit`: a key, 0-9 * # (others are ignored) */
+    CALL_SPOKEN,  /* `spoken`: the digits recognised in speech */
+    CALL_UNCLEAR, /* speech was not understood; `guess`: but has as many digits as a code */
+    CALL_TIMEOUT, /* CALL_COLLECT's wait_ms are over */
     CALL_FORWARD_ANSWERED, /* the resident and the visitor are bridged until one side hangs up */
     CALL_FORWARD_OPEN,     /* the resident opens the door */
     CALL_FORWARD_FAILED,   /* nobody talked to the visitor: `failure` */

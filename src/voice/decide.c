@@ -7,6 +7,8 @@
 #include "base/metric.h"
 #include "domain/feed.h"
 
+#define LOOK_US (5 * US_PER_S / 2)
+
 static void copy_number(char to[static CALL_NUMBER_MAX], const char *number)
 {
     size_t n = strlen(number);
@@ -81,9 +83,38 @@ static enum err decide_ask(struct decide *d, struct db *db)
     return e ? e : decide_record(d, &tx);
 }
 
+/* ---- without a decision ---- */
+
+/* Whether the store failed so soon that there is time to read. */
+static bool may_look(const struct decide *d)
+{
+    return d->kind == CALL_ASK_ARRIVE && !d->dropped && clock_monotonic_us() - d->asked_us < LOOK_US;
+}
+
+static enum err decide_look(void *arg, struct db *db)
+{
+    struct decide *d = arg;
+    arena_done(&d->arena);
+    arena_init(&d->arena, NULL, 0);
+    struct tx tx = {.arena = &d->arena, .db = db, .config = d->config, .now_us = clock_now_us()};
+    return access_look(&tx, str_z(d->to), str_z(d->from), &d->decision);
+}
+
+/* `looked`: the result of decide_look(). */
+static void decide_find(struct decide *d, enum err looked)
+{
+    if (!looked)
+        known_note(d->known, d->changes, d->to, &d->decision);
+    d->found = !looked || (d->kind == CALL_ASK_ARRIVE && known_find(d->known, d->to, &d->arena, &d->decision));
+}
+
+/* ---- a question ---- */
+
 static void decide_set(struct decide *d, const struct call *c, const struct call_action *action)
 {
     d->kind = action->kind;
+    d->found = false;
+    d->changes = known_changes(d->known);
     d->asked_us = clock_monotonic_us();
     d->building_id = c->building_id;
     d->reason = c->reason;
@@ -106,9 +137,13 @@ static void decide_settle(struct decide *d, enum err result)
 {
     crypto_wipe(d->code, sizeof d->code);
     d->result = result;
+    if (d->kind == CALL_ASK_ARRIVE && !result)
+        known_note(d->known, d->changes, d->to, &d->decision);
     metric_observe(metrics.call_decision, clock_monotonic_us() - d->asked_us);
     if (result)
-        log_error("voice decision failed building=%s error=%s", d->building_id.text, err_info(result)->code);
+        log_error("voice decision failed building=%s error=%s%s",
+                  d->found ? d->decision.building_id.text : d->building_id.text, err_info(result)->code,
+                  d->found ? " call=forwarded" : "");
     else
         decide_log_closing(&d->decision, d->from);
 }
@@ -127,12 +162,37 @@ static void decide_mail_run(struct mail *m)
     d->answered(d);
 }
 
-static void decide_job_done(struct store_task *job, enum err result)
+static void decide_post(struct decide *d, enum err result)
 {
-    struct decide *d = container_of(job, struct decide, job);
     decide_settle(d, result);
     d->mail.run = decide_mail_run;
     mailbox_post(d->box, &d->mail);
+}
+
+static enum err look_job_run(struct store_task *job, struct db *db)
+{
+    return decide_look(container_of(job, struct decide, job), db);
+}
+
+static void look_job_done(struct store_task *job, enum err looked)
+{
+    struct decide *d = container_of(job, struct decide, job);
+    decide_find(d, looked);
+    decide_post(d, d->result);
+}
+
+static void decide_job_done(struct store_task *job, enum err result)
+{
+    struct decide *d = container_of(job, struct decide, job);
+    if (result && may_look(d)) {
+        d->result = result;
+        d->job = (struct store_task){.mode = STORE_READ, .urgent = true, .run = look_job_run, .done = look_job_done};
+        store_submit(d->store, &d->job);
+        return;
+    }
+    if (result)
+        decide_find(d, result);
+    decide_post(d, result);
 }
 
 void decide_submit(struct decide *d, const struct call *c, const struct call_action *action, struct store *s,
@@ -140,6 +200,7 @@ void decide_submit(struct decide *d, const struct call *c, const struct call_act
 {
     decide_set(d, c, action);
     d->box = box;
+    d->store = s;
     d->answered = answered;
     d->job = (struct store_task){.mode = STORE_WRITE, .urgent = true, .run = decide_job_run, .done = decide_job_done};
     store_submit(s, &d->job);
@@ -160,13 +221,17 @@ static enum err decide_wait_run(void *arg, struct db *db)
 void decide_now(struct decide *d, const struct call *c, const struct call_action *action, struct store *s)
 {
     decide_set(d, c, action);
-    decide_settle(d, store_run_urgent(s, decide_wait_run, d));
+    enum err e = store_run_urgent(s, decide_wait_run, d);
+    if (e)
+        decide_find(d, may_look(d) ? store_run(s, STORE_READ, decide_look, d) : e);
+    decide_settle(d, e);
 }
 
 struct call_event decide_event(const struct decide *d)
 {
     if (d->result)
         return (struct call_event){.kind = CALL_FAILED,
+                                   .decision = d->found ? &d->decision : NULL,
                                    .gone = d->result == ERR_BUILDING_NOT_FOUND,
                                    .away = d->result == ERR_SERVICE_UNAVAILABLE};
     return (struct call_event){.kind = CALL_DECIDED, .decision = &d->decision};

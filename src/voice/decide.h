@@ -1,8 +1,10 @@
-/* A call's questions to the domain, asked as store write tasks: a decision is durable before the call acts on it. */
+/* A call's questions to the domain, asked as store write tasks: a decision is durable before the call acts on it. If
+ * the first decision of a call cannot be written, its door is read, or found in memory: the resident decides then. */
 #pragma once
 #include "base/mailbox.h"
 #include "domain/call_record.h"
 #include "voice/call.h"
+#include "voice/known.h"
 
 /* One question at a time. Embedded in its call, which must stay alive until the answer has come. */
 struct decide {
@@ -25,8 +27,13 @@ struct decide {
     enum access_way way;
     _Atomic bool dropped; /* decide_drop() */
 
+    struct known *known; /* doors in memory; NULL: none */
+    uint64_t changes;    /* of them, before the question */
+    struct store *store;
+
     enum err result;
     struct access_decision decision; /* strings in the arena, until the next question */
+    bool found;                      /* although result is a failure: how the call is to be forwarded, or rejected */
 };
 
 /* `to` and `from` are E.164, or "" if the network gave no number. A number that does not fit counts as "". */
@@ -44,5 +51,5 @@ void decide_drop(struct decide *d);
 /* Logs that this decision closed the keypad to the group of the caller `from`; nothing if it did not. After the commit;
  * decide_submit and decide_now do it themselves. */
 void decide_log_closing(const struct access_decision *decision, const char *from);
-/* The event for the call: CALL_DECIDED with the decision, or CALL_FAILED. */
+/* The event for the call: CALL_DECIDED with the decision, or CALL_FAILED, with it if it was found. */
 struct call_event decide_event(const struct decide *d);

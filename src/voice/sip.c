@@ -15,6 +15,7 @@
 #include <re/re_dbg.h>
 
 #include "voice/greeting.h"
+#include "voice/known.h"
 #include "voice/sip_box.h"
 #include "voice/sip_hearing.h"
 #include "voice/sip_listener_keys.h"
@@ -22,6 +23,7 @@
 #include "voice/sip_trace.h"
 #include "voice/sip_webrtc.h"
 #include "voice/sound.h"
+#include "voice/story.h"
 #include "voice/webrtc.h"
 
 #define HASH_SIZE   256
@@ -107,6 +109,8 @@ static void on_pulse(void *arg)
     struct sip_agent *a = arg;
     atomic_store_explicit(&a->turned_us, clock_monotonic_us(), memory_order_relaxed);
     atomic_store_explicit(&a->calls_at_turn, a->call_count, memory_order_relaxed);
+    known_pulse(a->known, a->store, a->config);
+    story_repeat(false);
     tmr_start(&a->pulse_timer, PULSE_MS, on_pulse, a);
 }
 
@@ -196,6 +200,11 @@ static void *sip_run(void *arg)
     return NULL;
 }
 
+void sip_doors_changed(struct sip_agent *a)
+{
+    known_changed(a->known);
+}
+
 void sip_free(struct sip_agent *a)
 {
     if (!a)
@@ -206,6 +215,8 @@ void sip_free(struct sip_agent *a)
     sip_codes_done(a);
     sip_commands_done(a);
     trunk_board_free(a->board);
+    known_free(a->known);
+    story_stop();
     free(a);
 }
 
@@ -213,6 +224,7 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
 {
     struct sip_agent *a = mem_new(struct sip_agent);
     a->config = c;
+    a->known = known_new();
     a->store = s;
     a->board = trunk_board_new();
     sem_init(&a->started, 0, 0);
@@ -321,4 +333,5 @@ void sip_stop(struct sip_agent *a, int64_t wait_ms)
 {
     sip_wind_down(a, wait_ms);
     pthread_join(a->thread, NULL);
+    story_repeat(true);
 }

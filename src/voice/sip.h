@@ -23,6 +23,8 @@ struct trunk_board *sip_trunk_board(const struct sip_agent *a);
 bool sip_hears(const struct sip_agent *a);
 /* A greeting was saved: has it ready before a call needs it, or, if many are saved at once, when one does. `name`: the
  * text, or the ID of a recording. Any thread. */
+/* Numbers of buildings, or the phones that they ring, have changed. Any thread. */
+void sip_doors_changed(struct sip_agent *a);
 void sip_prepare_greeting(struct sip_agent *a, bool recording, struct str name);
 enum code_call {
     CODE_CALL_PLACED,      /* the telephone rings, or was answered */

@@ -19,6 +19,7 @@
 #include "voice/sip_trunk.h"
 #include "voice/tick.h"
 
+struct known;
 struct sip_source;
 struct sip_stack;
 struct sip_trace;
@@ -77,6 +78,7 @@ struct sip_agent {
     int64_t lines_ms;
     unsigned
         outgoing; /* libre's sessions for calls of ours: some outlive their leg until a CANCEL or BYE is answered */
+    struct known *known;
     bool stopping;
     void (*settled)(struct sip_agent *a); /* stopping, and no call or decision is left */
     bool leaving, left; /* after the last call: waiting for those and for the trunks; no longer waiting */

@@ -7,6 +7,7 @@
 #include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_call_end.h"
+#include "voice/sip_early.h"
 #include "voice/sip_forward.h"
 #include "voice/sip_guard.h"
 #include "voice/sip_listener.h"
@@ -15,8 +16,10 @@
 #include "voice/sip_story.h"
 #include "voice/sip_trace.h"
 #include "voice/sip_trunk_form.h"
+#include "voice/sound.h"
 
 #define LINGER_MS   500   /* between the last tone and the BYE: some call boxes need it to hear the end of the tone */
+#define HOLD_MS     1800  /* before a visitor who waits for a decision hears ring-back */
 #define SILENT_MS   30000 /* without a packet or a message, the peer is gone */
 #define CALL_MAX_MS (10 * 60 * 1000) /* the longest call */
 
@@ -57,9 +60,32 @@ static void sip_call_advance(struct sip_call *c)
 
 /* ---- decisions ---- */
 
+/* The visitor must not hear silence while the store takes its time. A call box that was not answered makes the tone. */
+static void on_hold(void *arg)
+{
+    struct sip_call *c = arg;
+    struct sound parts[SOUND_PARTS_MAX];
+    if (c->ended)
+        return;
+    c->held = c->answered_ms != 0;
+    if (c->held)
+        media_play(c->media, parts, sound_ring_back(parts));
+    else
+        sip_early_ring(c);
+}
+
+static void end_hold(struct sip_call *c)
+{
+    tmr_cancel(&c->hold_timer);
+    if (c->held)
+        media_quiet(c->media);
+    c->held = false;
+}
+
 static void on_answer(struct decide *d)
 {
     struct sip_call *c = container_of(d, struct sip_call, decide);
+    end_hold(c);
     c->agent->asking--;
     c->asking = false;
     struct call_event e = decide_event(d);
@@ -77,6 +103,7 @@ static void sip_call_ask(struct sip_call *c, const struct call_action *action)
     c->agent->asking++;
     c->asking = true;
     c->decide.one_way = !media_takes_audio(c->media);
+    tmr_start(&c->hold_timer, HOLD_MS, on_hold, c);
     decide_submit(&c->decide, &c->machine, action, c->agent->store, &c->agent->box, on_answer);
 }
 
@@ -403,6 +430,7 @@ static void sip_call_destructor(void *arg)
     list_unlink(&c->le);
     hash_unlink(&c->dialog);
     tmr_cancel(&c->free_timer);
+    tmr_cancel(&c->hold_timer);
     mem_deref(c->forward);
     mem_deref(c->early.sdp);
     media_free(c->media);
@@ -431,6 +459,7 @@ static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *
     call_init(&c->machine);
     c->signed_in = signed_in != NULL;
     decide_init(&c->decide, a->config, to, signed_in && *signed_in ? signed_in : from);
+    c->decide.known = a->known;
     c->arrived_ms = tick_now_ms();
     sip_agent_record(&c->record, msg, &dialled);
     memcpy(c->record.number, to, sizeof to);

@@ -65,6 +65,8 @@ struct sip_call {
     int64_t answered_ms, signalled_ms;
     int64_t due_ms; /* when the action in progress times out or is done; 0: no deadline */
     struct tmr free_timer;
+    struct tmr hold_timer; /* the visitor waits for a decision, */
+    bool held;             /* and hears ring-back meanwhile */
 };
 
 /* The action in progress; NULL: all are done. */

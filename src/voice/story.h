@@ -53,5 +53,10 @@ void story_drop(struct story *s);
 
 /* Writes the record of a call that has ended at at_ms, if it leaves one. */
 enum err story_write(struct tx *tx, struct story *s, int64_t at_ms) CHECKED;
-/* The same as a task of the store, on a copy, after those of story_live(). A failure is logged. */
+/* The same as a task of the store, on a copy, after those of story_live(). A write that fails is repeated for an hour.
+ * If it never succeeds, or the process ends before, the facts of the call are logged. */
 void story_submit(struct story *s, int64_t at_ms, struct store *store);
+/* To be called about once a second: repeats the writes that failed, when it is time; `all`: now. */
+void story_repeat(bool all);
+/* Gives up all writes that wait to be repeated. Must follow the store's close. */
+void story_stop(void);

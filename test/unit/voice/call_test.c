@@ -22,6 +22,7 @@
  *   F  decided: forward               b  the resident's phone is busy
  *   u  speech was not understood      o  the resident opens the door
  *   g  unclear speech, a guess        I  decided: incomplete
+ *   k  failed, but the door is known  K  failed, and the number is unknown
  *   h  hung up                        e  the resident hung up
  */
 
@@ -150,12 +151,19 @@ static void step(struct call *c, char letter, const struct greetings *g, struct 
         e.kind = CALL_TIMEOUT;
         break;
     case 'f':
-        e.kind = CALL_FAILED;
+        e.kind = CALL_FAILED, e.decision = NULL;
         break;
     case 'q':
-        e.kind = CALL_FAILED, e.gone = true;
+        e.kind = CALL_FAILED, e.decision = NULL, e.gone = true;
         break;
     case 'z':
+        e.kind = CALL_FAILED, e.decision = NULL, e.away = true;
+        break;
+    case 'k':
+        e.kind = CALL_FAILED, e.away = true;
+        break;
+    case 'K':
+        d = decision_of('R', g);
         e.kind = CALL_FAILED, e.away = true;
         break;
     case 'y':
@@ -230,6 +238,11 @@ static const struct {
     {"a grant opens at once", "aG", ARRIVE "answer say-1G tones-9# hang-up .", CALL_ENDING, CALL_RELEASED},
     {"a failing store refuses the call", "af", ARRIVE "reject-500 .", CALL_OVER, CALL_NO_OUTCOME},
     {"a store that is away sends the caller to another node", "az", ARRIVE "reject-503 .", CALL_OVER, CALL_NO_OUTCOME},
+    {"a door that is known is forwarded without the store", "ak", ARRIVE "forward-+15551112222-30 .", CALL_RINGING,
+     CALL_FORWARDED},
+    {"the resident opens it", "ako", ARRIVE "forward-+15551112222-30 .answer say-1G tones-9# hang-up .", CALL_ENDING,
+     CALL_FORWARDED},
+    {"an unknown number is refused without the store", "aK", ARRIVE "reject-404 .", CALL_OVER, CALL_REJECTED},
     {"a passcode is asked for", "aC", ASK, CALL_COLLECTING, CALL_NO_OUTCOME},
     {"four digits are a code", "aC1234", ASK "collect-2000 .collect-2000 .collect-2000 .ask-1234 .", CALL_CHECKING,
      CALL_NO_OUTCOME},

@@ -1,0 +1,123 @@
+// Calls while the store cannot be written, or not even be read: the resident's telephone rings, opens, and the record of
+// the call follows.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ok } from './lib/client.js';
+import { Cluster } from './lib/cluster.js';
+import { engine, temporaryDirectory } from './lib/daemon.js';
+import { diskFault } from './lib/diskfault.js';
+import { buzz, QUICK, startPhone } from './lib/phone.js';
+import { freePort } from './lib/port.js';
+import { sql } from './lib/store.js';
+import { eventually, grant, resident, world } from './lib/world.js';
+
+const BACK_MS = 60_000;
+
+/** A service whose store can be broken in several ways, each undone by `mend`. */
+async function breakable(config) {
+    const directory = temporaryDirectory();
+    if (engine === 'sqlite') {
+        const disk = diskFault(directory, join(directory, 'data'));
+        const w = await world({ directory, config, env: disk.env });
+        const close = () => w.close().finally(() => rmSync(directory, { recursive: true, force: true }));
+        return { w, faults: { 'on a full disk': () => disk.refuse('ENOSPC') }, mend: disk.mend, close };
+    }
+    const cluster = new Cluster({}, { disk: true });
+    const w = await world({ config: { ...config, store: { engine: 'postgresql', dsn: cluster.dsn, workers: 4 } } });
+    const readOnly = (how) => sql({ dsn: cluster.dsn }, `SET default_transaction_read_only = off; ALTER SYSTEM ${how}; SELECT pg_reload_conf();
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'portero'`);
+    let undo;
+    return {
+        w,
+        faults: {
+            'while the server is gone': () => { cluster.kill(); undo = () => cluster.start(); },
+            'while the server hangs': () => { cluster.freeze(); undo = () => cluster.thaw(); },
+            'while the server is read-only': () => { readOnly('SET default_transaction_read_only = on'); undo = () => readOnly('RESET default_transaction_read_only'); },
+        },
+        mend: () => { undo?.(); undo = undefined; },
+        async close() {
+            try {
+                await w.close();
+            } finally {
+                cluster.stop();
+                rmSync(directory, { recursive: true, force: true });
+            }
+        },
+    };
+}
+
+describe('a call without the store', () => {
+    let port;
+    let w;
+    let store;
+    before(async () => {
+        port = await freePort();
+        store = await breakable({ ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } });
+        w = store.w;
+    });
+    after(async () => {
+        store?.mend();
+        await store?.close();
+    });
+
+    async function ringing() {
+        const person = await resident(w.client, { tone: '5' });
+        const path = `/v1/buildings/${person.building.id}/settings`;
+        const change = async (ring) => {
+            const { etag } = (await person.client.get(path)).headers;
+            ok(await person.client.patch(path, { ring: { accept: false, ...ring } }, { headers: { 'If-Match': etag } }));
+        };
+        return { ...person, change };
+    }
+
+    /** Calls, the resident opens with 9; the rings that the telephone heard of. */
+    async function opened(person) {
+        const phone = await startPhone('--listen', `127.0.0.1:${port}`, '--digits', '9', '--hangup', '2000');
+        const call = await buzz(w.daemon, person.number);
+        assert.deepEqual([call.status, call.tones.includes('5')], [0, true], call.stdout + call.stderr + w.daemon.stderr.slice(-1500));
+        await phone.ended;
+    }
+    const calls = async (person) => ok(await person.client.get('/v1/calls?limit=100')).data;
+
+    const names = engine === 'sqlite' ? ['on a full disk'] : ['while the server is gone', 'while the server hangs', 'while the server is read-only'];
+    for (const name of names)
+        it(`rings and opens ${name}, uses no grant, and is recorded later`, async () => {
+            const person = await ringing();
+            await person.change({ numbers: ['+15550001234'] });
+            await opened(person); // the door is known from now on
+            const pass = await grant(person, { type: 'timer', expires_in_minutes: 60, remaining_uses: 5 });
+            const had = (await calls(person)).length;
+            store.faults[name]();
+            await opened(person);
+            store.mend();
+            await eventually(async () => (await person.client.get('/v1/calls?limit=100')).status === 200, 'the store', BACK_MS);
+            const [last] = await eventually(async () => {
+                const list = await calls(person);
+                return list.length > had && list;
+            }, 'the record', BACK_MS);
+            assert.deepEqual([last.outcome, last.resident_opened], ['forwarded', true]);
+            assert.equal(ok(await person.client.get(`/v1/unlock/${pass.id}`)).remaining_uses, 5);
+        });
+
+    if (engine === 'sqlite') it('rings a door that nobody has called before, as the store can be read', async () => {
+        const person = await ringing();
+        await person.change({ numbers: ['+15550001234'] });
+        store.faults['on a full disk']();
+        await opened(person);
+        store.mend();
+    });
+
+    if (engine === 'postgresql') it('does not ring a telephone that was taken out', async () => {
+        const person = await ringing();
+        await person.change({ numbers: ['+15550001234'] });
+        await opened(person);
+        await person.change({ numbers: [] });
+        store.faults['while the server is gone']();
+        const call = await buzz(w.daemon, person.number);
+        store.mend();
+        assert.equal(call.tones, '');
+        assert.match(call.stderr + call.stdout, /503|hangup/);
+    });
+});
