@@ -2,7 +2,9 @@
 
 #include "api/gate.h"
 #include "api/service.h"
+#include "base/clock.h"
 #include "base/forms.h"
+#include "base/metric.h"
 #include "providers/twilio.h"
 #include "twiml/document.h"
 #include "twiml/ending.h"
@@ -42,6 +44,8 @@ struct posted {
     const struct twiml_session *ended; /* by this request; NULL: no call */
     struct access_decision closed;     /* the decision that closed the keypad, */
     const char *from;                  /* and the caller */
+    unsigned asked;                    /* as of the turn */
+    int64_t asked_us;
 };
 
 /* Says the same to every other sender, whatever is wrong. */
@@ -80,6 +84,7 @@ static void forget_results(struct posted *r)
     r->ended = NULL;
     r->closed = (struct access_decision){0};
     r->from = "";
+    r->asked = 0;
 }
 
 /* ---- answers ---- */
@@ -123,6 +128,8 @@ static enum err settle(struct request *q, struct twiml_turn *t)
     r->ended = s->ended ? s : NULL;
     r->closed = t->closed;
     r->from = s->story.arrival.caller;
+    r->asked = t->asked;
+    r->asked_us = t->asked_us;
     enum err e = full ? ERR_INTERNAL_ERROR : story_feed(&q->tx, &s->story);
     if (!e)
         e = twiml_session_put(&q->tx, s);
@@ -350,6 +357,8 @@ static void log_result(struct request *q)
 {
     const struct posted *r = q->body;
     decide_log_closing(&r->closed, r->from);
+    for (unsigned i = 0; i < r->asked; i++)
+        metric_observe(metrics.call_decision, clock_monotonic_us() - r->asked_us);
     if (r->ended)
         twiml_log(r->ended, q->tx.now_us);
 }

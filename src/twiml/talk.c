@@ -1,5 +1,6 @@
 #include "twiml/talk.h"
 
+#include "base/clock.h"
 #include "domain/feed.h"
 #include "voice/words.h"
 
@@ -49,7 +50,8 @@ static enum err ask_domain(struct twiml_turn *t, const struct call_action *a, st
 /* The building may have been removed during the call. Everything else that fails is the store: the turn is undone. */
 static enum err answer_question(struct twiml_turn *t, const struct call_action *a, struct call_event *ret)
 {
-    t->decided = true;
+    if (!t->asked++)
+        t->asked_us = clock_monotonic_us();
     t->decision = (struct access_decision){0};
     enum err e = ask_domain(t, a, &t->decision);
     if (e && e != ERR_BUILDING_NOT_FOUND)
@@ -110,7 +112,7 @@ static enum err take_keys(struct twiml_turn *t, struct str digits)
         if (e)
             return e;
     }
-    if (t->decided || digits.n >= asked)
+    if (t->asked || digits.n >= asked)
         return ERR_NONE;
     return twiml_report(t, (struct call_event){.kind = CALL_TIMEOUT});
 }

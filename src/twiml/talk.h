@@ -14,7 +14,8 @@ struct twiml_turn {
     struct call_actions actions;     /* to perform now: the answer */
     bool joins;                      /* the visitor then talks in the room (twiml/room.h) */
     bool waits;                      /* the visitor asks again in a second */
-    bool decided;                    /* the domain was asked */
+    unsigned asked;                  /* how many questions the domain was asked, */
+    int64_t asked_us;                /* and when the first one, monotonic */
     struct access_decision decision; /* the last one */
     struct access_decision closed;   /* the one that closed the keypad, for the log */
 };

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { ok, refused } from './lib/client.js';
 import { engine } from './lib/daemon.js';
+import { METRICS, page, samples } from './lib/metrics.js';
 import { sql } from './lib/store.js';
 import { PUBLIC_URL, Twiml, verbs } from './lib/twiml.js';
 import { advance, changeSettings, grant, message, resident, useWorld, world } from './lib/world.js';
@@ -14,7 +15,7 @@ const VOICE = '/hooks/twilio/voice';
 
 describe('Twilio\'s voice webhooks', () => {
     const twilio = new Twiml();
-    const w = useWorld({ config: twilio.config });
+    const w = useWorld({ config: { ...twilio.config, ...METRICS } });
     const { client } = w;
     after(() => twilio.close());
 
@@ -29,6 +30,15 @@ describe('Twilio\'s voice webhooks', () => {
     const records = async (person) => ok(await person.client.get('/v1/calls')).data;
     const record = async (person) => ok(await person.client.get(`/v1/calls/${(await records(person))[0].id}`));
     const steps = async (person) => (await record(person)).steps.map(({ step, detail }) => (detail ? `${step} ${detail}` : step));
+
+    it('are timed to their decisions, as other calls are', async () => {
+        const person = await resident(client);
+        const counted = async () => samples(await page(w.daemon)).portero_call_decision_seconds_count;
+        const before = await counted();
+        await passcode(person, '4821');
+        await call(person, { digits: '4821' });
+        assert.equal(await counted() - before, 2); // the arrival and the code
+    });
 
     describe('are accepted', () => {
         const form = arrival('+15550190000');
