@@ -128,7 +128,8 @@ bool stripe_read_price(const json_t *o, struct arena *a, struct billing_price *r
 
 /* ---- subscriptions ---- */
 
-/* A subscription that is not paid for but has not ended is past due. */
+/* A subscription that is not paid for but has not ended is past due. So is one whose payments are paused, which stays
+ * active. */
 static bool stripe_status(struct str text, enum billing_status *ret)
 {
     static const struct {
@@ -203,6 +204,8 @@ bool stripe_read_subscription(const struct config *c, const json_t *o, struct ar
     if (!is_object(o, "subscription") || !stripe_status(rest_text(o, "status"), &s.status) ||
         !read_item(c, item, a, &s))
         return false;
+    if (s.status == BILLING_ACTIVE && json_is_object(json_object_get(o, "pause_collection")))
+        s.status = BILLING_PAST_DUE;
     if (!s.plan.p)
         s.plan = plan_of_metadata(c, o);
     s.id = arena_str(a, rest_text(o, "id"));

@@ -245,6 +245,22 @@ describe('Stripe', () => {
         }
     });
 
+    it('opens no door while payments are paused, which stays active for Stripe', async () => {
+        const session = await subscriber(w, stripe);
+        const read = stripe.readSubscription;
+        stripe.readSubscription = async function paused(form, id) {
+            return { ...await read.call(this, form, id), pause_collection: { behavior: 'void', resumes_at: null } };
+        };
+        try {
+            await happens(w, stripe, 'customer.subscription.updated', session.bought.subscription);
+            await becomes(session, 'past_due');
+        } finally {
+            delete stripe.readSubscription;
+        }
+        await happens(w, stripe, 'customer.subscription.updated', session.bought.subscription);
+        await becomes(session, 'active');
+    });
+
     it('opens the portal for customers alone', async () => {
         const session = await signIn(w.client);
         refused(await session.client.post('/v1/billing/portal'), 404, 'CUSTOMER_NOT_FOUND');
