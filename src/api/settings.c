@@ -176,8 +176,8 @@ enum err settings_get_setup(struct request *q, struct reply *p)
     r->virtual_number = v_str(b.number);
     r->unlock_tone = v_str(b.unlock_tone);
     r->last_successful_buzz_at = v_time_or_null(b.last_buzz_us);
-    r->status = v_str(str_z(setup_status_text(setup_status(&b))));
-    r->instructions = v_str(setup_instructions(&b, q->tx.arena));
+    r->status = v_str(str_z(setup_status_text(setup_status(&b, q->who.subscribed))));
+    r->instructions = v_str(setup_instructions(&b, q->who.subscribed, q->tx.arena));
     return reply_ok(p, 200, &setup_shape, r);
 }
 

@@ -209,9 +209,9 @@ enum err settings_patch(struct tx *tx, const struct principal *who, const struct
 
 /* ---- set-up ---- */
 
-enum setup_status setup_status(const struct building *b)
+enum setup_status setup_status(const struct building *b, bool subscribed)
 {
-    if (!b->number.p)
+    if (!b->number.p || !subscribed)
         return SETUP_AWAITING_NUMBER;
     return b->last_buzz_us ? SETUP_BUZZ_RECORDED : SETUP_TO_DO;
 }
@@ -227,8 +227,14 @@ const char *setup_status_text(enum setup_status status)
     return texts[status];
 }
 
-struct str setup_instructions(const struct building *b, struct arena *a)
+struct str setup_instructions(const struct building *b, bool subscribed, struct arena *a)
 {
+    if (b->number.p && !subscribed)
+        return arena_printf(
+            a,
+            "Subscribe: without an active subscription no grant opens the door. The number %.*s is held "
+            "for a while.",
+            STR_ARG(b->number));
     if (!b->number.p)
         return STR(
             "Subscribe, or wait until the virtual number is provisioned. Then set unlock_tone to the keypress that "

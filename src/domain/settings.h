@@ -49,6 +49,6 @@ enum err settings_patch(struct tx *tx, const struct principal *who, const struct
 enum setup_status { SETUP_AWAITING_NUMBER, SETUP_TO_DO, SETUP_BUZZ_RECORDED };
 
 /* The owner's next step, and its text for people, in the arena. */
-enum setup_status setup_status(const struct building *building);
+enum setup_status setup_status(const struct building *building, bool subscribed);
 const char *setup_status_text(enum setup_status status);
-struct str setup_instructions(const struct building *building, struct arena *a);
+struct str setup_instructions(const struct building *building, bool subscribed, struct arena *a);

@@ -225,7 +225,9 @@ describe('account', () => {
         it('stays readable after the subscription ended', async () => {
             const person = await resident(client);
             await setSubscription(client, person.email, 'canceled');
-            ok(await setup(person, person.building.id));
+            const { status, instructions } = ok(await setup(person, person.building.id));
+            assert.equal(status, 'awaiting_subscription_or_provisioning');
+            assert.match(instructions, /^Subscribe: /);
             ok(await person.client.get(`/v1/buildings/${person.building.id}/settings`));
             ok(await person.client.get('/v1/unlock'));
             ok(await person.client.get('/v1/logs'));

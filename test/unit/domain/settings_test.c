@@ -170,15 +170,17 @@ static void test_a_linked_building_needs_an_active_subscription(struct tx *tx)
 static void test_set_up_goes_from_no_number_to_a_recorded_buzz(struct tx *tx)
 {
     struct building b = {.number = STR_NONE};
-    assert_string_equal(setup_status_text(setup_status(&b)), "awaiting_subscription_or_provisioning");
+    assert_string_equal(setup_status_text(setup_status(&b, true)), "awaiting_subscription_or_provisioning");
     b.number = STR("+15550100000");
-    assert_string_equal(setup_status_text(setup_status(&b)), "building_setup_required");
-    assert_non_null(strstr(setup_instructions(&b, tx->arena).p, "unlock_tone"));
+    assert_string_equal(setup_status_text(setup_status(&b, true)), "building_setup_required");
+    assert_non_null(strstr(setup_instructions(&b, true, tx->arena).p, "unlock_tone"));
     b.unlock_tone = STR("9");
-    assert_string_equal(setup_status_text(setup_status(&b)), "building_setup_required");
-    assert_non_null(strstr(setup_instructions(&b, tx->arena).p, "+15550100000"));
+    assert_string_equal(setup_status_text(setup_status(&b, true)), "building_setup_required");
+    assert_non_null(strstr(setup_instructions(&b, true, tx->arena).p, "+15550100000"));
     b.last_buzz_us = 1;
-    assert_string_equal(setup_status_text(setup_status(&b)), "previous_buzz_recorded");
+    assert_string_equal(setup_status_text(setup_status(&b, true)), "previous_buzz_recorded");
+    assert_string_equal(setup_status_text(setup_status(&b, false)), "awaiting_subscription_or_provisioning");
+    assert_true(str_starts(setup_instructions(&b, false, tx->arena), STR("Subscribe: ")));
 }
 
 #define TESTS(x)                                                                                                       \
