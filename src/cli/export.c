@@ -106,9 +106,10 @@ static enum err put_file(struct export *x, const char *path)
 static enum err write_export(struct export *x, const char *path)
 {
     enum err e = store_look_run(x->store, find_run, x);
+    if (e == ERR_ACCOUNT_NOT_FOUND)
+        return err_why(x->ret_why, e, "%s (%s)", err_info(e)->message, err_info(e)->code);
     if (e)
-        return err_why(x->ret_why, e,
-                       e == ERR_ACCOUNT_NOT_FOUND ? "no such account" : "the store cannot be read (see the log)");
+        return err_why(x->ret_why, e, "the store cannot be read (see the log)");
     x->out = stdout;
     return path ? put_file(x, path) : put_document(x);
 }

@@ -63,7 +63,7 @@ describe('an account that is exported', () => {
     it('names an unknown account', () => {
         const done = run('nobody@example.com');
         assert.equal(done.status, 1);
-        assert.match(done.stderr, /^portero: .*no such account\n$/);
+        assert.match(done.stderr, /^portero: The account was not found\. \(ACCOUNT_NOT_FOUND\)\n$/);
         assert.equal(done.stdout, '');
     });
 });
