@@ -3,16 +3,33 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cli/checks.h"
 #include "cli/command.h"
+#include "cli/daemon.h"
 
 struct check_options {
     const char *config;
+    bool store;
 };
 
 static const struct option_row rows[] = {
     OPTION_TEXT(struct check_options, config, "config", "FILE", "file to check [" CONFIG_DEFAULT_PATH "]"),
+    OPTION_SWITCH(struct check_options, store, "store", "also check that this program can use the store's schema"),
 };
+
+/* Whether a start would end because of the store. It would wait for a server that is away. */
+static bool starts_with_store(const struct config *c)
+{
+    char *why = NULL, *database = mem_printf("%s/portero.db", c->top_data_dir);
+    const bool begun = c->engine != ENGINE_SQLITE || access(database, F_OK) == 0;
+    const enum err e = begun ? store_admits(c, daemon_schema(c), &why) : ERR_NONE;
+    if (e)
+        complain("%s%s", why, e == ERR_SERVICE_UNAVAILABLE ? ": a start waits for it" : "");
+    free(why);
+    free(database);
+    return !e || e == ERR_SERVICE_UNAVAILABLE;
+}
 
 static int check_config_run(const struct command *self, const void *given, struct arguments operands)
 {
@@ -24,6 +41,10 @@ static int check_config_run(const struct command *self, const void *given, struc
         complain_lines(why);
         free(why);
         return EXIT_USAGE;
+    }
+    if (o->store && !starts_with_store(config)) {
+        config_free(config);
+        return EXIT_FAILED;
     }
     bool defaults = !o->config && access(CONFIG_DEFAULT_PATH, F_OK) < 0;
     printf("%s %s: mode %s, data in %s\n", o->config ? o->config : CONFIG_DEFAULT_PATH,

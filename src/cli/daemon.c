@@ -187,10 +187,10 @@ static enum err set_master_key(struct daemon *d, char **ret_why)
 
 /* With SQLite, the schema is migrated automatically; in the sandbox with PostgreSQL, unless services with an earlier
  * program are running. In production, the operator migrates a PostgreSQL store with `portero migrate`. */
-static enum store_schema wanted_schema(const struct config *c)
+enum store_schema daemon_schema(const struct config *c)
 {
     if (c->engine == ENGINE_SQLITE)
-        return STORE_MIGRATE;
+        return STORE_MIGRATE_KEPT;
     return c->production ? STORE_AS_IS : STORE_MIGRATE_ALONE;
 }
 
@@ -220,7 +220,7 @@ static enum err await_store(struct daemon *d, char **ret_why)
 {
     const struct config *c = d->config;
     enum err e;
-    while ((e = store_open(c, wanted_schema(c), &d->store, ret_why)) == ERR_SERVICE_UNAVAILABLE) {
+    while ((e = store_open(c, daemon_schema(c), &d->store, ret_why)) == ERR_SERVICE_UNAVAILABLE) {
         absence_note(*ret_why);
         free(*ret_why);
         *ret_why = NULL;

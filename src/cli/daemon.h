@@ -1,8 +1,12 @@
 /* The running service: its parts, started in the order of their dependencies and stopped in reverse. */
 #pragma once
 #include "base/config.h"
+#include "store/store.h"
 
 struct daemon;
+
+/* How a start treats an older schema: SQLite's it migrates, PostgreSQL's in the sandbox alone. */
+enum store_schema daemon_schema(const struct config *c);
 
 /* Starts all parts. When it returns, every listener accepts. Waits without end for a PostgreSQL server that is away
  * (cli/absence.h). `c` must outlive the daemon. Fails with *ret_why (caller frees) set to the reason. */

@@ -32,7 +32,7 @@ static enum err migrate(const struct config *config, const struct migrate_option
     int have = 0, want = 0;
     enum err e = datadir_prepare(config, ret_why);
     if (!e)
-        e = store_open(config, STORE_MIGRATE, &store, ret_why);
+        e = store_open(config, STORE_MIGRATE_KEPT, &store, ret_why);
     if (e)
         return e;
     e = store_start(store);

@@ -23,6 +23,9 @@ struct backup {
  * before. */
 enum err backup_make(const struct config *c, const char *path, struct backup *ret, char **ret_why) CHECKED;
 
+/* The same of the database `from`; replaces a file that exists. */
+enum err backup_write(const char *from, const char *path, struct backup *ret, char **ret_why) CHECKED;
+
 /* Ends the copies that this process makes, which fail: the process ends. Any thread. */
 void backup_interrupt(void);
 

@@ -48,6 +48,8 @@ struct engine {
     enum err (*migrate)(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg);
     /* Runs a read on the calling thread; NULL where reads must be submitted. */
     enum err (*read)(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg);
+    /* Copies the store before migrations; called before start. NULL where the operator does that. */
+    enum err (*keep)(struct store *s, char **ret_why);
     /* Frees the disk space that migrations left unused; called before start. NULL where the server does that. */
     void (*compact)(struct store *s);
 
@@ -120,7 +122,7 @@ void store_note_commit(struct store *s);
 /* Brings the schema up to date, or fails (see store_open). */
 enum err migrate_store(struct store *s, enum store_schema schema, char **ret_why) CHECKED;
 /* Fails, as store_open does with STORE_AS_IS, if this program cannot use the schema. */
-enum err migrate_admits(struct store *s, char **ret_why) CHECKED;
+enum err migrate_admits(struct store *s, enum store_schema schema, char **ret_why) CHECKED;
 /* Migrates up to version `want`: for tests of later migrations. */
 enum err migrate_to(struct store *s, int want, char **ret_why) CHECKED;
 /* The newest version that this program knows. */

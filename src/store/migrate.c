@@ -264,11 +264,11 @@ static enum err refuse_newer(const struct step *step, enum err e, char **ret_why
     return ERR_NONE;
 }
 
-enum err migrate_admits(struct store *s, char **ret_why)
+enum err migrate_admits(struct store *s, enum store_schema schema, char **ret_why)
 {
     struct step step = {.store = s};
     enum err e = refuse_newer(&step, engine_look(s, read_schema, &step), ret_why);
-    return !e && step.have < migrate_newest() ? refuse_older(&step, ret_why) : e;
+    return !e && schema == STORE_AS_IS && step.have < migrate_newest() ? refuse_older(&step, ret_why) : e;
 }
 
 enum err migrate_store(struct store *s, enum store_schema schema, char **ret_why)
@@ -287,6 +287,8 @@ enum err migrate_store(struct store *s, enum store_schema schema, char **ret_why
     step.needed = schema == STORE_MIGRATE_ALONE ? want : sql_migration_oldest[want - 1];
     if (outdated && !s->engine->exclusive)
         e = wait_for_users(&step, ret_why);
+    if (!e && outdated && step.have > 0 && schema == STORE_MIGRATE_KEPT && s->engine->keep)
+        e = s->engine->keep(s, ret_why);
     if (!e)
         e = advance_to(&step, want, ret_why);
     store_note_wait("the database is being compacted");

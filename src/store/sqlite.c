@@ -5,9 +5,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
+#include "store/backup.h"
 #include "store/sqlite.h"
 
 static void configure_library(void)
@@ -217,6 +220,38 @@ static enum err sqlite_migrate(struct store *base, enum err (*run)(void *, struc
     return sqlite_transact(base, STORE_WRITE, run, arg);
 }
 
+/* For the copy, and again for what the migrations write. */
+static enum err check_room(const struct sqlite_store *s, char **ret_why)
+{
+    struct stat database, wal;
+    struct statvfs disk;
+    if (stat(s->path, &database) < 0 || statvfs(s->path, &disk) < 0)
+        return refuse_errno(ret_why, s->path);
+    const int64_t wal_bytes = stat(s->wal_path, &wal) == 0 ? wal.st_size : 0;
+    const int64_t needed = 2 * (database.st_size + wal_bytes);
+    const int64_t room = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
+    if (room >= needed)
+        return ERR_NONE;
+    return err_why(ret_why, ERR_IO, "a copy and the migration of %s need %lld KiB, and the disk has %lld: free some",
+                   s->path, (long long)(needed / 1024), (long long)(room / 1024));
+}
+
+static enum err sqlite_keep(struct store *base, char **ret_why)
+{
+    const struct sqlite_store *s = (const struct sqlite_store *)base;
+    struct backup copy;
+    char *path = mem_printf("%s.before-migration", s->path);
+    store_note_wait("the database is being copied");
+    enum err e = unlink(path) < 0 && errno != ENOENT ? refuse_errno(ret_why, path) : check_room(s, ret_why);
+    if (!e)
+        e = backup_write(s->path, path, &copy, ret_why);
+    store_note_wait(NULL);
+    if (!e)
+        log_info("store copied to=%s schema=%d bytes=%lld", path, copy.schema, (long long)copy.bytes);
+    free(path);
+    return e;
+}
+
 const struct engine sqlite_engine = {
     .open = sqlite_open,
     .look = sqlite_look,
@@ -226,6 +261,7 @@ const struct engine sqlite_engine = {
     .oldest_us = sqlite_oldest_us,
     .transact = sqlite_transact,
     .migrate = sqlite_migrate,
+    .keep = sqlite_keep,
     .read = sqlite_read,
     .compact = sqlite_compact,
     .session_new = sqlite_session_new,

@@ -228,7 +228,7 @@ static enum err copy_to(struct copy *c, const char *path, struct backup *ret)
     return e ? e : name_copy(c, path, ret);
 }
 
-static enum err make(const char *from, const char *path, struct backup *ret, char **ret_why)
+enum err backup_write(const char *from, const char *path, struct backup *ret, char **ret_why)
 {
     char *partial = mem_printf("%s" BACKUP_PARTIAL, path);
     struct copy c = {
@@ -257,7 +257,7 @@ enum err backup_make(const struct config *c, const char *path, struct backup *re
     else if (lstat(path, &found) == 0)
         e = err_why(ret_why, ERR_IO, "%s: already exists", path);
     else
-        e = make(from, path, ret, ret_why);
+        e = backup_write(from, path, ret, ret_why);
     free(from);
     return e;
 }

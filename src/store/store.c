@@ -25,20 +25,34 @@ enum err store_open(const struct config *c, enum store_schema schema, struct sto
     return ERR_NONE;
 }
 
-enum err store_look(const struct config *c, struct store **ret, char **ret_why)
+static enum err look_as(const struct config *c, enum store_schema schema, struct store **ret, char **ret_why)
 {
     const struct engine *engine = c->engine == ENGINE_POSTGRESQL ? &postgresql_engine : &sqlite_engine;
     struct store *s;
     enum err e = engine->look(c, &s, ret_why);
     if (e)
         return e;
-    e = migrate_admits(s, ret_why);
+    e = migrate_admits(s, schema, ret_why);
     if (e) {
         engine->close(s);
         return e;
     }
     *ret = s;
     return ERR_NONE;
+}
+
+enum err store_look(const struct config *c, struct store **ret, char **ret_why)
+{
+    return look_as(c, STORE_AS_IS, ret, ret_why);
+}
+
+enum err store_admits(const struct config *c, enum store_schema schema, char **ret_why)
+{
+    struct store *s;
+    const enum err e = look_as(c, schema, &s, ret_why);
+    if (!e)
+        store_close(s);
+    return e;
 }
 
 enum err store_look_run(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg)

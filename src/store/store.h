@@ -24,7 +24,8 @@ struct db;    /* one session: a connection on one thread, inside a transaction w
 enum store_schema {
     STORE_AS_IS = false,  /* an older schema is refused */
     STORE_MIGRATE = true, /* is brought up to date, unless a service is running whose program could not use it then */
-    STORE_MIGRATE_ALONE   /* the same, but unless a service with an earlier program is running at all */
+    STORE_MIGRATE_ALONE,  /* the same, but unless a service with an earlier program is running at all */
+    STORE_MIGRATE_KEPT    /* as STORE_MIGRATE, after a SQLite store was copied to portero.db.before-migration */
 };
 
 /* Opens the store and takes the lock of the data directory (SQLite), which must exist; fails with ERR_USAGE if another
@@ -35,6 +36,8 @@ enum err store_open(const struct config *c, enum store_schema schema, struct sto
 /* Opens the store for store_look_run alone, next to a running service or without one: takes no lock and changes
  * nothing. It must not be started. Fails as store_open does with STORE_AS_IS. */
 enum err store_look(const struct config *c, struct store **ret, char **ret_why) CHECKED;
+/* Fails as store_open would because of the schema, next to a running service or without one. */
+enum err store_admits(const struct config *c, enum store_schema schema, char **ret_why) CHECKED;
 /* Runs a body that reads, on the calling thread. */
 enum err store_look_run(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
 /* Starts the store's threads. */

@@ -106,6 +106,9 @@ describe('the exit status of a start', () => {
         }, /clock is .* ahead/],
     };
 
+    /** Those that check-config finds too, if it asks the store. */
+    const OF_STORE = ['a schema that this program cannot use', 'PostgreSQL: no such database', 'PostgreSQL: a role or password that the server refuses'];
+
     it('is in the table of the page for each reason', () => assert.deepEqual(Object.keys(PAGE), Object.keys(ROWS)));
 
     for (const [name, [meet, words]] of Object.entries(ROWS)) {
@@ -120,6 +123,12 @@ describe('the exit status of a start', () => {
             if (PAGE[name] === 2) {
                 writeFileSync(daemon.configPath, configText({ data_dir: daemon.data, ...daemon.config }));
                 assert.equal(portero(['check-config', '--config', daemon.configPath]).status, 2);
+            }
+            if (OF_STORE.includes(name)) {
+                writeFileSync(daemon.configPath, configText({ data_dir: daemon.data, ...daemon.config }));
+                const checked = portero(['check-config', '--store', '--config', daemon.configPath]);
+                assert.match(checked.stderr, words);
+                assert.equal(checked.status, 1);
             }
         });
     }

@@ -333,6 +333,21 @@ describe('the units under systemd', () => {
         await opens();
     });
 
+    it('keep the earlier process where the new program would not start; apt fails, and goes on when that is repaired', async () => {
+        const process = pid(), right = `${inside(['cat', CONF])}\n`;
+        put(CONF, `${right}nothing = 1\n`, '640');
+        const failed = attempt(['dpkg', '--install', PACKAGE]);
+        assert.notEqual(failed.status, 0);
+        assert.match(failed.stderr, /nothing/);
+        assert.match(failed.stderr, /the earlier one still runs\. Repair this, then: dpkg --configure portero/);
+        assert.equal(pid(), process);
+        await opens();
+        put(CONF, right, '640');
+        dpkg('--configure', 'portero');
+        await eventually(() => state('portero') === 'active' && ![0, process].includes(pid()), 'the new process', LIMIT_MS);
+        await opens();
+    });
+
     it('are used by each command that the page has for this test', () => {
         assert.deepEqual([...untyped], []);
     });

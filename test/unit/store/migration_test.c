@@ -5,14 +5,17 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "base/id.h"
 #include "fixture.h"
 #include "store/engine.h"
+#include "store/restore.h"
 
 #define HOME "bbbbbbbbbbbbbbbbbbbbbbb2"
 #define VERA "69001234abcdef0123456789"
@@ -319,6 +322,34 @@ static void a_migration_waits_for_services_that_could_not_use_the_schema(void **
     free(why);
 }
 
+static void a_sqlite_store_is_copied_before_it_is_migrated(void **state)
+{
+    struct store_fixture *f = *state;
+    struct stat found;
+    char *why = NULL, path[PATH_MAX];
+    bool sealed = false;
+    (void)snprintf(path, sizeof path, "%s/portero.db.before-migration", f->config.top_data_dir);
+    for (int round = 0; round < 2; round++) { /* the second one replaces the copy of the first */
+        assert_int_equal(sqlite_engine.open(&f->config, &f->store, &why), ERR_NONE);
+        if (!round)
+            assert_int_equal(migrate_to(f->store, migrate_newest() - 1, &why), ERR_NONE);
+        store_close(f->store);
+        f->store = NULL;
+        assert_int_equal(store_admits(&f->config, STORE_MIGRATE_KEPT, &why), ERR_NONE);
+        assert_int_equal(store_admits(&f->config, STORE_AS_IS, &why), round ? ERR_NONE : ERR_USAGE);
+        free(why);
+        why = NULL;
+        assert_int_equal(store_open(&f->config, STORE_MIGRATE_KEPT, &f->store, &why), ERR_NONE);
+        store_close(f->store);
+        f->store = NULL;
+        assert_int_equal(restore_check(path, &sealed, &why), ERR_NONE);
+        assert_true(sealed);
+    }
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(found.st_mode & 0777, 0600);
+    (void)unlink(path);
+}
+
 /* ---- */
 
 static int new_sqlite(void **state)
@@ -337,6 +368,8 @@ int main(void)
         {"grants of an older store are found as before, SQLite", grants_of_an_older_store_are_kept, new_sqlite,
          store_fixture_close, NULL},
         {"the room of the old tables is given back, SQLite", the_space_of_the_old_tables_is_freed, new_sqlite,
+         store_fixture_close, NULL},
+        {"a store is copied before it is migrated, SQLite", a_sqlite_store_is_copied_before_it_is_migrated, new_sqlite,
          store_fixture_close, NULL},
         {"a keypad that was closed stays closed, SQLite", a_closed_keypad_stays_closed, new_sqlite, store_fixture_close,
          NULL},
