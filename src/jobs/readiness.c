@@ -138,6 +138,10 @@ static struct readiness_state state_of(const struct readiness *r)
     const char *stage = r->options.stage();
     if (stage)
         add_reason(&state, stage);
+    const bool opens = !r->options.store && r->options.config->engine == ENGINE_SQLITE;
+    const char *waits = opens ? store_waits_for() : NULL; /* a server is asked again and again, so its reason changes */
+    if (waits)
+        add_reason(&state, waits);
     if (!r->options.store)
         add_reason(&state, "the store is not there yet");
     else if (r->reading)

@@ -116,6 +116,59 @@ static enum err make_database(struct sqlite_store *s, const char *dir, char **re
     return ERR_NONE;
 }
 
+/* ---- a full disk ---- */
+
+/* Without a service, the database has neither WAL nor index of it. To read it takes some room, for which this file is
+ * given up. Nothing but its size matters. */
+#define RESERVE_BYTES (1 << 20)
+
+static char *reserve_path(const struct sqlite_store *s)
+{
+    return mem_printf("%.*s.reserve", (int)(strlen(s->path) - strlen(".db")), s->path);
+}
+
+static void keep_reserve(const struct sqlite_store *s)
+{
+    char *path = reserve_path(s);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0 && posix_fallocate(fd, 0, RESERVE_BYTES))
+        (void)unlink(path);
+    if (fd >= 0)
+        close(fd);
+    free(path);
+}
+
+static bool give_reserve(const struct sqlite_store *s)
+{
+    char *path = reserve_path(s);
+    const bool given = unlink(path) == 0;
+    free(path);
+    return given;
+}
+
+static bool disk_is_full(const char *dir)
+{
+    struct statvfs found;
+    return statvfs(dir, &found) == 0 && found.f_bavail * found.f_frsize < RESERVE_BYTES;
+}
+
+/* Fails with ERR_SERVICE_UNAVAILABLE on a full disk: there may be room a moment later. SQLite, which logs each failure,
+ * is not asked again before. */
+static enum err connect_writer(struct sqlite_store *s, const char *dir, char **ret_why)
+{
+    static const char full_disk[] = "the disk is full";
+    const bool waits = store_waits_for() == full_disk && disk_is_full(dir);
+    bool connected = !waits && !sqlite_connect(s, false, &s->writer.db);
+    const bool full = !connected && disk_is_full(dir);
+    if (full && !waits && give_reserve(s))
+        connected = !sqlite_connect(s, false, &s->writer.db);
+    store_note_wait(full && !connected ? full_disk : NULL);
+    if (connected)
+        return ERR_NONE;
+    return full ? err_why(ret_why, ERR_SERVICE_UNAVAILABLE, "%s cannot be opened: %s", s->path, full_disk)
+                : err_why(ret_why, ERR_USAGE, "%s cannot be opened as a database (see the log)", s->path);
+}
+
 /* ---- the engine ---- */
 
 static void sqlite_close(struct store *base)
@@ -169,8 +222,8 @@ static enum err sqlite_open(const struct config *c, struct store **ret, char **r
         e = check_found(s, c, ret_why);
     if (!e)
         e = make_database(s, c->top_data_dir, ret_why);
-    if (!e && sqlite_connect(s, false, &s->writer.db))
-        e = err_why(ret_why, ERR_USAGE, "%s cannot be opened as a database (see the log)", s->path);
+    if (!e)
+        e = connect_writer(s, c->top_data_dir, ret_why);
     if (!e && had_database(s, c) && sqlite_has_no_table(s->writer.db)) /* a copy without its WAL */
         e = refuse_lost(s, ret_why);
     if (e) {
@@ -197,6 +250,7 @@ static enum err sqlite_start(struct store *base)
 {
     struct sqlite_store *s = (struct sqlite_store *)base;
     mark(s);
+    keep_reserve(s);
     enum err e = sqlite_checkpointer_start(s);
     if (!e)
         e = sqlite_writer_start(s);

@@ -43,8 +43,8 @@ static bool has_content(const char *path)
 /* Removes the files of a store, and nothing else. */
 static void remove_staged(const struct restore *r)
 {
-    static const char *const names[] = {"portero.db", "portero.db-wal", "portero.db-shm", "portero.db-journal",
-                                        "portero.lock"};
+    static const char *const names[] = {"portero.db",         "portero.db-wal", "portero.db-shm",
+                                        "portero.db-journal", "portero.lock",   "portero.reserve"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *path = mem_printf("%s/%s", r->staging, names[i]);
         (void)unlink(path);

@@ -2,12 +2,13 @@
 // is not ready, nothing is acknowledged that is not stored, and it goes on by itself once the store can write again.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { idempotencyKey, ok } from './lib/client.js';
-import { configText, engine, portero, temporaryDirectory } from './lib/daemon.js';
+import { binary, configText, engine, portero, temporaryDirectory } from './lib/daemon.js';
 import { diskFault } from './lib/diskfault.js';
 import { METRICS, ready } from './lib/metrics.js';
 import { allowConnections } from './lib/store.js';
@@ -172,6 +173,62 @@ if (engine === 'postgresql') describe('a database server that crashes and comes 
             const answers = await Promise.all(Array.from({ length: 40 }, () => session.client.get('/v1/unlock?limit=100')));
             for (const answer of answers) ok(answer);
         }
+    });
+});
+
+if (engine === 'sqlite') describe('a start on a full disk', () => {
+    const directory = temporaryDirectory();
+    const data = join(directory, 'data');
+    let mount; // a process in a namespace where the data directory is a file system of its own
+    let inside;
+    let w;
+    before(async () => {
+        mkdirSync(data, { mode: 0o700 });
+        mount = spawn('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-euc', 'mount -t tmpfs -o size=32m,mode=700 tmpfs "$0"; echo mounted; exec sleep 600', data], { stdio: ['ignore', 'pipe', 'inherit'] });
+        await once(mount.stdout, 'data');
+        const enter = ['nsenter', '--target', String(mount.pid), '--user', '--mount', '--preserve-credentials'];
+        inside = (script) => spawnSync(enter[0], [...enter.slice(1), 'sh', '-uc', script, data], { encoding: 'utf8' });
+        w = await world({ directory, config: METRICS, wrap: enter });
+    });
+    after(async () => {
+        await w?.close();
+        mount?.kill('SIGKILL');
+        rmSync(directory, { recursive: true, force: true });
+    });
+
+    // dd ends with an error when there is no room left, even for a smaller block.
+    const fill = () => inside('for i in 1 2 3; do dd if=/dev/zero of="$0/fill$(ls "$0" | wc -l)" bs=4k; done');
+    const empty = () => inside('rm "$0"/fill*');
+
+    it('reads and forwards', async () => {
+        const person = await resident(w.client);
+        const before = ok(await person.client.get('/v1/unlock')).data;
+        await w.daemon.terminate();
+        fill();
+        await w.daemon.start();
+        fill();
+        assert.deepEqual(ok(await person.client.get('/v1/unlock')).data, before);
+        let refused; // until then, there is room in the files
+        do refused = await person.client.post('/v1/unlock', { type: 'passcode', label: 'x', enabled: false }, { headers: { 'Idempotency-Key': idempotencyKey() } });
+        while (refused.status < 300);
+        assert.equal(refused.status, 503, refused.text);
+        assert.deepEqual((await ready(w.daemon)).reasons, ['the store cannot be written', 'the disk is full']);
+        assert.equal(ok(await w.client.post('/sandbox/calls', { to: person.number, from: '+15550001111' })).outcome, 'forwarded');
+        empty();
+        await eventually(async () => (await ready(w.daemon)).ready, 'readiness');
+    });
+
+    it('waits for room if there is none at all, and needs no restart', async () => {
+        await w.daemon.terminate();
+        inside('rm -f "$0/portero.reserve"'); // as after an earlier start on the full disk
+        fill();
+        w.daemon.spawn();
+        await w.daemon.logged(/waiting for store reason="[^"]*: the disk is full"/);
+        const health = inside(`exec ${binary} health --data "$0"`);
+        assert.match(health.stdout, /^not ready: starting, the disk is full, the store is not there yet$/m);
+        empty();
+        await w.daemon.ready();
+        await eventually(async () => (await ready(w.daemon)).ready, 'readiness');
     });
 });
 
