@@ -134,6 +134,20 @@ export const SCENARIOS = {
             await seconds(3); // until the balancer has seen it
         },
     },
+    'etcd-away': {
+        about: 'kill -9 of etcd for 40 s: the primary stays, because the other servers answer it (failsafe_mode)',
+        times: 3, quick: 1, targets: BOTH,
+        async fault({ cluster, record }) {
+            const primary = await cluster.primary();
+            await cluster.crash('etcd');
+            await seconds(40); // beyond the time after which a primary without etcd steps down
+            await writes(record, 20_000);
+            await cluster.revive('etcd');
+            await cluster.healthy();
+            assert.equal(await cluster.primary(), primary);
+            await writes(record);
+        },
+    },
     'node-freeze': {
         about: 'SIGSTOP of a node for 10 s',
         times: 10, quick: 1, targets: ['node1', 'node2'],
