@@ -94,14 +94,14 @@ static enum err access_reserve(struct tx *tx, struct door *door)
 {
     struct access_decision *d = &door->decision;
     const int64_t phones = (int64_t)d->ring.count + (d->forward_to.p != NULL);
-    struct minutes minutes;
-    enum err e = minutes_get(tx, &d->account_id, &minutes);
-    if (e || !phones || minutes.left == INT64_MAX)
+    int64_t minutes;
+    enum err e = minutes_left(tx, &d->account_id, &minutes);
+    if (e || !phones || minutes == INT64_MAX)
         return e;
     const int64_t most = MINUTES_TALK + phones;
-    d->minutes = minutes.left < most ? minutes.left : most;
-    d->spent = minutes.left < phones;
-    return minutes.left ? ERR_NONE : owner_mail_minutes(tx, &d->account_id, &d->building_id);
+    d->minutes = minutes < most ? minutes : most;
+    d->spent = minutes < phones;
+    return minutes ? ERR_NONE : owner_mail_minutes(tx, &d->account_id, &d->building_id);
 }
 
 enum err access_forwarded(struct tx *tx, const struct id *building, struct access_decision *ret)

@@ -5,12 +5,12 @@
 #define DAY_US    (86400 * US_PER_S)
 #define CLOCKS_US (60 * US_PER_S) /* the clock of another node may be that far ahead */
 
-enum err minutes_get(struct tx *tx, const struct id *account, struct minutes *ret)
+enum err minutes_left(struct tx *tx, const struct id *account, int64_t *ret)
 {
     const int64_t limit = tx->config->voice_account_minutes_per_day;
     CURSOR c;
     if (!limit) {
-        *ret = (struct minutes){.left = INT64_MAX};
+        *ret = INT64_MAX;
         return ERR_NONE;
     }
     const bool told_in_calls = strcmp(tx->config->sms_provider, "call") == 0;
@@ -21,7 +21,6 @@ enum err minutes_get(struct tx *tx, const struct id *account, struct minutes *re
     if (e)
         return e;
     const int64_t left = limit - col_int(&c, COL_CALL_RECORD_MINUTES_MINUTES);
-    const int64_t oldest_us = col_int_or(&c, COL_CALL_RECORD_MINUTES_OLDEST_AT, -DAY_US);
-    *ret = (struct minutes){.left = left > 0 ? left : 0, .more_us = oldest_us + DAY_US};
+    *ret = left > 0 ? left : 0;
     return ERR_NONE;
 }

@@ -124,15 +124,15 @@ static enum err waiting_get(struct tx *tx, const struct id *account, struct wait
 /* A code that is told in a call takes a minute of the account. */
 static enum err phone_check_minutes(struct tx *tx, const struct id *account)
 {
-    struct minutes minutes;
+    int64_t minutes;
     if (strcmp(tx->config->sms_provider, "call") != 0)
         return ERR_NONE;
-    enum err e = minutes_get(tx, account, &minutes);
-    if (e || minutes.left)
+    enum err e = minutes_left(tx, account, &minutes);
+    if (e || minutes)
         return e;
-    set_retry_after(tx, minutes.more_us);
-    return tx_fail(tx, ERR_PHONE_CODE_RATE_LIMIT,
-                   "the account has no minutes of calls left: voice.account_minutes_per_day");
+    return tx_fail(tx, ERR_INVALID_PHONE_NUMBER,
+                   "no number can be called: the account has no minutes of calls left "
+                   "(voice.account_minutes_per_day)");
 }
 
 static enum err check_request(struct tx *tx, const struct id *account, struct str number, struct owner *ret)

@@ -15,12 +15,12 @@ ON CONFLICT (building_id, id) DO UPDATE SET ended_at = excluded.ended_at, outcom
 
 -- name: call_record_minutes
 -- The minutes of the account's calls that started after $2, and one for each code that was sent to a phone since then if
--- $4 is 1; and the oldest of these times. A time after $3, ahead of the clock, is void.
-SELECT CAST(coalesce(sum(minutes), 0) AS BIGINT) AS minutes, min(at) AS oldest_at FROM
-    (SELECT minutes, started_at AS at FROM call_record
+-- $4 is 1. A time after $3, ahead of the clock, is void.
+SELECT CAST(coalesce(sum(minutes), 0) AS BIGINT) AS minutes FROM
+    (SELECT minutes FROM call_record
      WHERE account_id = $1 AND started_at > $2 AND started_at <= $3 AND minutes > 0
      UNION ALL
-     SELECT 1, created_at FROM phone_code
+     SELECT 1 FROM phone_code
      WHERE account_id = $1 AND created_at > $2 AND created_at <= $3 AND CAST($4 AS BIGINT) = 1) AS taken
 
 -- name: call_record_minutes_mailed
