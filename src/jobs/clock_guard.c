@@ -102,32 +102,35 @@ static enum err strange_body(struct tx *tx, void *arg)
 }
 
 /* Before the first look, nothing but the store tells whether the clock is right. The sandbox's is moved on purpose. */
-static enum err doubt_at_start(const struct clock_guard *g)
+static void doubt_at_start(const struct clock_guard *g)
 {
     bool strange;
-    enum err e = bound_write(g, strange_body, &strange);
-    if (e || !strange || !g->options.config->production)
-        return e;
+    if (!g->options.config->production || (!bound_write(g, strange_body, &strange) && !strange))
+        return;
     clock_doubt();
     log_warn(
         "clock is far from the last run of the service: deletions by age and releases of numbers wait for an hour");
-    return ERR_NONE;
+}
+
+/* A store that cannot be written now is no reason to end: the bounds are applied when it can. */
+static void apply_and_plan(struct clock_guard *g)
+{
+    const enum err e = apply_all(g);
+    if (e)
+        log_warn("stored times not checked error=%s", err_info(e)->code);
+    g->apply_us = clock_monotonic_us() + (e ? AGAIN_US : APPLY_US);
 }
 
 static void guard_look(struct clock_guard *g)
 {
     const struct clock_watch w = clock_look();
-    const int64_t now_us = clock_monotonic_us();
     publish_clock(&w);
     if (w.steps != g->steps)
         report_step(&w);
-    if (w.steps == g->steps && now_us < g->apply_us)
+    if (w.steps == g->steps && clock_monotonic_us() < g->apply_us)
         return;
     g->steps = w.steps;
-    enum err e = apply_all(g);
-    if (e)
-        log_warn("stored times not checked error=%s", err_info(e)->code);
-    g->apply_us = now_us + (e ? AGAIN_US : APPLY_US);
+    apply_and_plan(g);
 }
 
 /* ---- the thread ---- */
@@ -157,19 +160,15 @@ enum err clock_guard_start(const struct clock_guard_options *options, struct clo
     struct clock_guard *g = mem_new(struct clock_guard);
     g->options = *options;
     g->steps = clock_look().steps;
-    g->apply_us = clock_monotonic_us() + APPLY_US;
-    enum err e = doubt_at_start(g);
-    if (!e)
-        e = apply_all(g);
+    doubt_at_start(g);
+    apply_and_plan(g);
     pthread_mutex_init(&g->lock, NULL);
     cond_init(&g->stopped);
-    if (!e && pthread_create(&g->thread, NULL, guard_thread, g))
-        e = ERR_IO;
-    if (e) {
+    if (pthread_create(&g->thread, NULL, guard_thread, g)) {
         pthread_cond_destroy(&g->stopped);
         pthread_mutex_destroy(&g->lock);
         free(g);
-        return e;
+        return ERR_IO;
     }
     *ret = g;
     return ERR_NONE;
