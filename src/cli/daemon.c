@@ -250,6 +250,7 @@ static enum err open_store(struct daemon *d, char **ret_why)
     e = set_master_key(d, ret_why);
     if (e)
         return e;
+    store_log_library(d->store);
     if (!c->production && sandbox_clock_restore(d->store))
         return err_why(ret_why, ERR_USAGE, "the sandbox's clock cannot be read from the store");
     return ERR_NONE;

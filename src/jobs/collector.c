@@ -219,6 +219,7 @@ static void omit_other_engine(const struct store *s)
     }
     metric_set(metrics.last_backup, METRIC_ABSENT);
     metric_set(metrics.followed, METRIC_ABSENT);
+    metric_set(metrics.store_others, METRIC_ABSENT);
     for (size_t i = 0; i < METRIC_FILE_VALUES; i++)
         metric_set(&metrics.store_bytes[i], METRIC_ABSENT);
     for (size_t i = 0; i < METRIC_ROUND_VALUES; i++)

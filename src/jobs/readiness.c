@@ -159,6 +159,7 @@ static struct readiness_state state_of(const struct readiness *r)
     }
     if (r->options.strays && r->options.strays(r->options.context))
         add_reason(&state, "the clock differs from that of the database server by more than 30 s");
+    state.warning = r->options.store ? store_warning(r->options.store) : NULL;
     state.silent = !r->options.store || r->reading || r->result;
     if (!state.silent)
         state.schema = r->found.schema;
@@ -240,7 +241,10 @@ void readiness_write(const struct readiness_state *state, struct buf *out)
     buf_printf(out, "{\"ready\":%s,\"reasons\":[", state->reason_count ? "false" : "true");
     for (size_t i = 0; i < state->reason_count; i++)
         buf_printf(out, "%s\"%s\"", i ? "," : "", state->reasons[i]);
-    buf_lit(out, "]}\n");
+    buf_lit(out, "]");
+    if (state->warning)
+        buf_printf(out, ",\"warnings\":[\"%s\"]", state->warning);
+    buf_lit(out, "}\n");
 }
 
 /* ---- life ---- */

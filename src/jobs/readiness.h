@@ -30,6 +30,7 @@ void readiness_free(struct readiness *r);
 struct readiness_state {
     const char *reasons[READINESS_REASONS_MAX]; /* why it is not ready: texts that never change */
     size_t reason_count;                        /* 0: ready */
+    const char *warning;                        /* of the store, which does not count; NULL: none */
     bool silent;                                /* the store did not answer */
     int schema;                                 /* the store's version of the schema; 0: unknown */
 };
@@ -43,5 +44,5 @@ struct readiness_question {
 void readiness_ask(struct readiness *r, struct readiness_question *q);
 /* The same, waiting. */
 struct readiness_state readiness_wait(struct readiness *r);
-/* Appends {"ready":false,"reasons":["starting"]} and a line feed. */
+/* Appends {"ready":false,"reasons":["starting"]} and a line feed, with "warnings":["…"] if there is one. */
 void readiness_write(const struct readiness_state *state, struct buf *out);

@@ -10,7 +10,8 @@
 
 #define LOGGED_PER_S 5
 #define REMIND_US    (60 * US_PER_S)
-#define FAILS_US     (3 * US_PER_S) /* one commit may find room where the next one does not */
+#define OTHER_US     (3600 * US_PER_S) /* store_warning() lasts */
+#define FAILS_US     (3 * US_PER_S)    /* one commit may find room where the next one does not */
 
 void store_log_error(const char *what, int code, const char *message)
 {
@@ -35,6 +36,28 @@ void store_note_failure(struct store *s, const char *reason, const char *what, c
     atomic_store(&s->said_us, now_us);
     log_error("store cannot be written reason=\"%s\" what=%s message=\"%.*s\"", reason, what,
               (int)strcspn(message, "\n"), message);
+}
+
+void store_note_other(struct store *s, const char *path)
+{
+    const int64_t now_us = clock_monotonic_us(), said_us = atomic_load(&s->other_us);
+    metric_add(metrics.store_others, 1);
+    if (said_us && now_us < said_us + REMIND_US)
+        return;
+    atomic_store(&s->other_us, now_us);
+    log_error("store_written_by_others path=%s hint=\"stop the program that writes it: see fuser -v\"", path);
+}
+
+void store_log_library(const struct store *s)
+{
+    if (s->engine->log_library)
+        s->engine->log_library();
+}
+
+const char *store_warning(struct store *s)
+{
+    const int64_t other_us = atomic_load(&s->other_us);
+    return other_us && clock_monotonic_us() < other_us + OTHER_US ? "another program writes the database" : NULL;
 }
 
 void store_note_commit(struct store *s)

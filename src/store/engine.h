@@ -19,6 +19,7 @@ struct store {
     void *listener_context;
     _Atomic(const char *) failing;      /* store_failing() */
     _Atomic int64_t failed_us, said_us; /* the last failure, and its last line in the log: monotonic */
+    _Atomic int64_t other_us;           /* when another program was last seen to write: monotonic; 0: never */
 };
 
 struct db {
@@ -73,6 +74,7 @@ struct engine {
     enum err (*next)(struct cursor *c, bool *ret_more);
     void (*end)(struct cursor *c);
     /* Runs several statements without parameters or results. */
+    void (*log_library)(void); /* may be NULL */
     enum err (*script)(struct db *db, const char *sql);
 
     bool (*col_null)(const struct cursor *c, int i);
@@ -117,6 +119,8 @@ void store_log_error(const char *what, int code, const char *message);
 /* Notes that the store cannot be written, for the reason that store_failing() returns from now on, and logs it at most
  * once a minute. `what` and `message` as in store_log_error. */
 void store_note_failure(struct store *s, const char *reason, const char *what, const char *message);
+/* Notes that another program has written the database at that path, and logs it at most once a minute. */
+void store_note_other(struct store *s, const char *path);
 /* Notes that changes were committed. */
 void store_note_commit(struct store *s);
 /* Brings the schema up to date, or fails (see store_open). */

@@ -246,6 +246,23 @@ enum err sqlite_memory(struct store **ret)
     return e;
 }
 
+/* The WAL-reset bug (sqlite_checkpoint.c). */
+static bool has_reset_bug(int version)
+{
+    return version < 3051003 && !(version >= 3050007 && version < 3051000) &&
+           !(version >= 3044006 && version < 3045000);
+}
+
+static void sqlite_log_library(void)
+{
+    if (has_reset_bug(sqlite3_libversion_number()))
+        log_warn(
+            "sqlite version=%s advice=\"let no other program write or checkpoint the database while the service runs\"",
+            sqlite3_libversion());
+    else
+        log_info("sqlite version=%s", sqlite3_libversion());
+}
+
 static enum err sqlite_start(struct store *base)
 {
     struct sqlite_store *s = (struct sqlite_store *)base;
@@ -330,6 +347,7 @@ const struct engine sqlite_engine = {
     .col_null = sqlite_col_null,
     .col_int = sqlite_col_int,
     .col_bytes = sqlite_col_bytes,
+    .log_library = sqlite_log_library,
     .exclusive = true,
     .word_int = "INTEGER",
     .word_blob = "BLOB",

@@ -19,6 +19,7 @@ enum sqlite_control {
     CONTROL_SAVEPOINT,
     CONTROL_SAVEPOINT_RELEASE,
     CONTROL_SAVEPOINT_ROLLBACK,
+    CONTROL_DATA_VERSION,
     CONTROL_COUNT
 };
 
@@ -33,6 +34,8 @@ struct sqlite_statement {
 };
 
 struct sqlite_store;
+
+#define SQLITE_BUSY_MS 2000 /* an operator's sqlite3 shell may hold the write lock for a moment */
 
 /* A connection. */
 struct sqlite_db {
@@ -63,16 +66,16 @@ struct sqlite_checkpointer {
     _Atomic bool stop;
     _Atomic int turn;       /* enum checkpoint_turn */
     _Atomic int wal_frames; /* at the last commit; set by the writer */
-    int copied;             /* frames copied to the database; for the owner of the turn, not in QUIET */
+    _Atomic int copied;     /* frames of the WAL that are in the database, as the last copy found */
     _Atomic bool offered;   /* a lengthy read waits for an attempt to finish */
     _Atomic bool unsynced;  /* a sync of the database failed: no more checkpoints */
     /* Used by the writer: */
-    int round_at;     /* the length of the WAL that starts a round */
-    int tries;        /* attempts to finish this round */
-    int64_t again_us; /* the earliest time of the next attempt or round */
-    bool behind;      /* the database lacks a part of the WAL */
-    int64_t quiet_us; /* a round starts when no commit has come for this long */
-    int64_t quiet_at; /* the time of that, if none comes */
+    int round_at;        /* the length of the WAL that starts a round */
+    int tries;           /* attempts to finish this round */
+    int64_t again_us;    /* the earliest time of the next attempt or round */
+    bool behind;         /* there was a commit since the WAL was truncated */
+    int64_t truncate_us; /* a round that truncates it starts so long after the first of them, */
+    int64_t truncate_at; /* which is then */
 };
 
 struct sqlite_writer {
@@ -82,9 +85,10 @@ struct sqlite_writer {
     struct sqlite_db *db;
     struct task_queue queue;
     _Atomic bool stop;
-    bool committed; /* the running transaction has reached the WAL */
-    bool failing;   /* the last batch failed to commit */
-    bool lost;      /* the files were removed or replaced: no more commits */
+    bool committed;  /* the running transaction has reached the WAL */
+    bool failing;    /* the last batch failed to commit */
+    bool lost;       /* the files were removed or replaced: no more commits */
+    int64_t version; /* sqlite_data_version() of the last transaction; 0: none yet */
 };
 
 struct sqlite_reader {
@@ -126,6 +130,8 @@ void sqlite_disconnect(struct sqlite_db *db);
 /* ---- sqlite_statement.c ---- */
 /* Runs BEGIN, COMMIT and so on; returns the result code of SQLite. */
 int sqlite_control(struct sqlite_db *db, enum sqlite_control control);
+/* In a transaction: a number that changes with each commit of another connection; 0 on failure. */
+int64_t sqlite_data_version(struct sqlite_db *db);
 /* Logs the last error of the connection. */
 void sqlite_log_error(const struct sqlite_db *db, const char *what);
 /* The same for a call whose task fails by it, with the returned error: ERR_SERVICE_UNAVAILABLE for troubles of the disk

@@ -5,8 +5,6 @@
 #include "base/mem.h"
 #include "store/sqlite.h"
 
-#define BUSY_MS 2000 /* an operator's sqlite3 shell may hold the write lock for a moment */
-
 static const char connection_pragmas[] = "PRAGMA journal_mode=WAL;"
                                          "PRAGMA synchronous=FULL;"
                                          "PRAGMA wal_autocheckpoint=0;"
@@ -34,7 +32,7 @@ enum err sqlite_connect(struct sqlite_store *s, bool reads_only, struct sqlite_d
     if (rc == SQLITE_OK)
         rc = sqlite_distrust(db->handle);
     if (rc == SQLITE_OK)
-        rc = sqlite3_busy_timeout(db->handle, BUSY_MS);
+        rc = sqlite3_busy_timeout(db->handle, SQLITE_BUSY_MS);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db->handle, connection_pragmas, NULL, NULL, NULL);
     if (rc == SQLITE_OK && s->looks)

@@ -13,6 +13,7 @@ static const char *const control_sql[CONTROL_COUNT] = {
     [CONTROL_SAVEPOINT] = "SAVEPOINT task",
     [CONTROL_SAVEPOINT_RELEASE] = "RELEASE task",
     [CONTROL_SAVEPOINT_ROLLBACK] = "ROLLBACK TO task",
+    [CONTROL_DATA_VERSION] = "PRAGMA data_version",
 };
 
 void sqlite_log_error(const struct sqlite_db *db, const char *what)
@@ -20,7 +21,8 @@ void sqlite_log_error(const struct sqlite_db *db, const char *what)
     store_log_error(what, sqlite3_extended_errcode(db->handle), sqlite3_errmsg(db->handle));
 }
 
-int sqlite_control(struct sqlite_db *db, enum sqlite_control control)
+/* Also returns the first column of the row, if there is one. */
+static int control_row(struct sqlite_db *db, enum sqlite_control control, int64_t *ret)
 {
     sqlite3_stmt **stmt = &db->control[control];
     int rc = SQLITE_OK;
@@ -28,8 +30,21 @@ int sqlite_control(struct sqlite_db *db, enum sqlite_control control)
         rc = sqlite3_prepare_v3(db->handle, control_sql[control], -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
     if (rc != SQLITE_OK)
         return rc;
-    sqlite3_step(*stmt);
+    if (sqlite3_step(*stmt) == SQLITE_ROW)
+        *ret = sqlite3_column_int64(*stmt, 0);
     return sqlite3_reset(*stmt);
+}
+
+int sqlite_control(struct sqlite_db *db, enum sqlite_control control)
+{
+    int64_t unused;
+    return control_row(db, control, &unused);
+}
+
+int64_t sqlite_data_version(struct sqlite_db *db)
+{
+    int64_t version = 0;
+    return control_row(db, CONTROL_DATA_VERSION, &version) == SQLITE_OK ? version : 0;
 }
 
 void sqlite_finalize_all(struct sqlite_db *db)

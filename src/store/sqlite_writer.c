@@ -103,6 +103,16 @@ static bool files_lost(struct sqlite_store *s)
     return s->writer.lost;
 }
 
+/* Only this connection commits, as long as no other program does: with SQLite before 3.51.3 that can damage the
+ * database (sqlite_checkpoint.c). */
+static void look_for_others(struct sqlite_writer *w)
+{
+    const int64_t version = sqlite_data_version(w->db);
+    if (w->version && version && version != w->version)
+        store_note_other(&w->db->store->base, w->db->store->path);
+    w->version = version ? version : w->version;
+}
+
 /* Runs the batch, and tasks that arrive meanwhile, in one transaction. Returns false if no result may be acknowledged.
  * */
 static bool batch_attempt(struct sqlite_writer *w, struct batch *b)
@@ -111,6 +121,7 @@ static bool batch_attempt(struct sqlite_writer *w, struct batch *b)
     b->blamed = BATCH_MAX;
     if (!writer_control(w->db, CONTROL_BEGIN_WRITE, "begin of a write"))
         return false;
+    look_for_others(w);
     for (size_t i = 0; i < b->n || batch_add(w, b); i++) {
         if (i == skip || run_in_savepoint(w->db, store_task_run, b->tasks[i], &b->results[i]))
             continue;

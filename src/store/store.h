@@ -95,6 +95,10 @@ int64_t store_oldest_us(struct store *s);
 /* Why commits fail at the moment: a text that never changes, like "the disk is full". NULL: they succeed, as far as is
  * known. A failure counts until a commit has succeeded three seconds later. Any thread. */
 const char *store_failing(struct store *s);
+/* Logs the version of the library that is the engine, if one is. For a start that is not refused. */
+void store_log_library(const struct store *s);
+/* Something else about the store that the operator must know: a text that never changes; NULL: nothing. Any thread. */
+const char *store_warning(struct store *s);
 /* Runs a task and waits for it: for threads that may block (jobs, admin, tests). */
 enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
 /* The same for an urgent write. */

@@ -584,14 +584,19 @@ static void a_replaced_database_takes_no_more_writes_and_is_left_alone(void **st
     assert_int_equal(size_of(f, "portero.db-wal"), 7);
 }
 
+static void start_again(struct store_fixture *f, int64_t truncate_us)
+{
+    char *why = NULL;
+    store_close(f->store);
+    assert_int_equal(store_open(&f->config, true, &f->store, &why), ERR_NONE);
+    ((struct sqlite_store *)f->store)->checkpointer.truncate_us = truncate_us;
+    assert_int_equal(store_start(f->store), ERR_NONE);
+}
+
 static void a_quiet_database_is_complete_without_its_wal(void **state)
 {
     struct store_fixture *f = *state;
-    store_close(f->store);
-    char *why = NULL;
-    assert_int_equal(store_open(&f->config, true, &f->store, &why), ERR_NONE);
-    ((struct sqlite_store *)f->store)->checkpointer.quiet_us = 20000;
-    assert_int_equal(store_start(f->store), ERR_NONE);
+    start_again(f, 20000);
     struct load load = {.store = f->store};
     for (int i = 0; i < 2; i++) { /* the second time, the writer was asleep */
         const off_t before = size_of(f, "portero.db");
@@ -599,6 +604,61 @@ static void a_quiet_database_is_complete_without_its_wal(void **state)
         assert_true(grows_to(f, "portero.db", before + (off_t)FEW_PAGES * 4096 * 2 / 3));
     }
     assert_int_equal(load.failures, 0);
+}
+
+/* ---- deleted data, and other programs ---- */
+
+#define DELETED "a name that is in no other row of the store"
+
+static bool file_has(const struct store_fixture *f, const char *name, const char *text)
+{
+    char path[120];
+    bool found = false;
+    snprintf(path, sizeof path, "%s/%s", f->dir, name);
+    const off_t size = size_of(f, name);
+    char *bytes = calloc(1, (size_t)size + 1);
+    FILE *file = fopen(path, "r");
+    assert_non_null(bytes);
+    assert_non_null(file);
+    const size_t n = fread(bytes, 1, (size_t)size, file);
+    found = memmem(bytes, n, text, strlen(text)) != NULL;
+    fclose(file);
+    free(bytes);
+    return found;
+}
+
+static void deleted_data_leaves_the_files_while_others_write(void **state)
+{
+    struct store_fixture *f = *state;
+    start_again(f, 100000);
+    struct load load = {.store = f->store};
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, DELETED), ERR_NONE);
+    assert_true(file_has(f, "portero.db-wal", DELETED));
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "1"), ERR_NONE);
+    for (int i = 0; i < 1000 && (file_has(f, "portero.db-wal", DELETED) || file_has(f, "portero.db", DELETED)); i++)
+        write_pages(&load, 10);
+    assert_false(file_has(f, "portero.db-wal", DELETED));
+    assert_false(file_has(f, "portero.db", DELETED));
+    assert_null(store_warning(f->store)); /* its own commits and checkpoints are not another program's */
+}
+
+static void a_program_that_writes_the_database_is_noticed(void **state)
+{
+    struct store_fixture *f = *state;
+    char path[120];
+    sqlite3 *other;
+    snprintf(path, sizeof path, "%s/portero.db", f->dir);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "1"), ERR_NONE);
+    assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "PRAGMA wal_autocheckpoint = 0; SELECT * FROM setting", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "2"), ERR_NONE);
+    assert_null(store_warning(f->store));
+    assert_int_equal(sqlite3_exec(other, "UPDATE setting SET value = '3'", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "4"), ERR_NONE);
+    assert_string_equal(store_warning(f->store), "another program writes the database");
+    assert_int_equal(sqlite3_db_config(other, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, store_fixture_open, store_fixture_close)
@@ -626,6 +686,8 @@ int main(void)
         TEST(a_removed_wal_takes_no_more_writes),
         TEST(a_replaced_database_takes_no_more_writes_and_is_left_alone),
         TEST(a_quiet_database_is_complete_without_its_wal),
+        TEST(deleted_data_leaves_the_files_while_others_write),
+        TEST(a_program_that_writes_the_database_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
