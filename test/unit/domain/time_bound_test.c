@@ -201,7 +201,7 @@ static void test_codes_asked_for_by_a_clock_that_was_ahead_do_not_count_as_pendi
     T(test_a_time_that_its_kind_can_have_stays_and_a_later_one_is_void)                                                \
     T(test_a_job_waits_no_longer_than_its_kind_can)                                                                    \
     T(test_deliveries_and_their_endpoints_wait_no_longer_than_their_plan)                                              \
-        T(test_codes_asked_for_by_a_clock_that_was_ahead_do_not_count_as_pending)
+    T(test_codes_asked_for_by_a_clock_that_was_ahead_do_not_count_as_pending)
 
 int main(void)
 {

@@ -219,7 +219,7 @@ static void test_an_explanation_agrees_with_the_call_that_follows(void **state)
     for (int i = 0; i < SITUATIONS; i++)
         compare_one(fx, seen);
     for (int reason = ACCESS_UNKNOWN_NUMBER; reason < ACCESS_REASON_COUNT; reason++)
-        if (!seen[reason])
+        if (!seen[reason] && reason != ACCESS_ONE_WAY) /* depends on what the call box offers, not on the store */
             fail_msg("no situation led to %s", access_reason_names[reason]);
 }
 
