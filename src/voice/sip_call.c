@@ -4,6 +4,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/metric.h"
+#include "voice/known.h"
 #include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_call_end.h"
@@ -60,7 +61,19 @@ static void sip_call_advance(struct sip_call *c)
 
 /* ---- decisions ---- */
 
-/* The visitor must not hear silence while the store takes its time. A call box that was not answered makes the tone. */
+/* Whether the call goes on without the store, too. */
+static bool is_known_door(const struct sip_call *c)
+{
+    struct access_decision unused;
+    struct arena arena;
+    arena_init(&arena, NULL, 0);
+    const bool known = known_find(c->agent->known, c->decide.to, &arena, &unused);
+    arena_done(&arena);
+    return known;
+}
+
+/* The visitor must not hear silence while the store takes its time. A call box that was not answered makes the tone,
+ * and then tries no other node: so it is told to only if the call will not be refused. */
 static void on_hold(void *arg)
 {
     struct sip_call *c = arg;
@@ -70,7 +83,7 @@ static void on_hold(void *arg)
     c->held = c->answered_ms != 0;
     if (c->held)
         media_play(c->media, parts, sound_ring_back(parts));
-    else
+    else if (is_known_door(c))
         sip_early_ring(c);
 }
 

@@ -85,6 +85,7 @@ describe('a node that has lost its store', () => {
     let phone;
     let port;
     let person;
+    let unseen; // whose door the first node does not know: no call has reached it
 
     /** Shuts the store for the first node only, which has a role of its own, or opens it again. */
     function setAway(away) {
@@ -105,6 +106,8 @@ describe('a node that has lost its store', () => {
         const { etag } = (await person.client.get(path)).headers;
         ok(await person.client.patch(path, { ring: { numbers: ['+15550001234'], accept: false } }, { headers: { 'If-Match': etag } }));
         await grant(person, { type: 'passcode', access_code: '1234' });
+        unseen = await resident(other.client, { tone: '5' });
+        await grant(unseen, { type: 'passcode', access_code: '1234' });
     });
     after(async () => {
         await phone?.stop();
@@ -123,12 +126,12 @@ describe('a node that has lost its store', () => {
         assert.ok(await lost.daemon.logged(/info call source=tcp.* decision=forwarded reason=error .*ended=failed/));
     });
 
-    it('refuses a call that arrives, and says when to try again', () => sipp(lost.daemon, 'away', person.number));
+    it('refuses a call to a door that it does not know, and says when to try again', () => sipp(lost.daemon, 'away', unseen.number));
 
     it('refuses a box that registers, and says when to try again', () => sipp(lost.daemon, 'away-register', 'gate', { extra: ['-au', 'gate', '-ap', 'secret'] }));
 
-    it('leaves a call to the node that a box finds next', async () => {
-        assert.equal(await (await callDoor(phone, person)).opened(), '5');
+    it('leaves such a call to the node that a box finds next', async () => {
+        assert.equal(await (await callDoor(phone, unseen)).opened(), '5');
         assert.ok(await other.daemon.logged(/info call source=tcp.*ended=released/));
         assert.ok(await lost.daemon.logged(/info call source=tcp.* status=503/));
     });
