@@ -105,7 +105,8 @@ static enum err strange_body(struct tx *tx, void *arg)
 static void doubt_at_start(const struct clock_guard *g)
 {
     bool strange;
-    if (!g->options.config->production || (!bound_write(g, strange_body, &strange) && !strange))
+    const enum err e = bound_write(g, strange_body, &strange);
+    if (!g->options.config->production || (!e && !strange))
         return;
     clock_doubt();
     log_warn(
