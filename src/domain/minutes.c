@@ -8,11 +8,11 @@
 enum err minutes_left(struct tx *tx, const struct id *account, int64_t *ret)
 {
     const int64_t limit = tx->config->voice_account_minutes_per_day;
-    CURSOR c;
     if (!limit) {
         *ret = INT64_MAX;
         return ERR_NONE;
     }
+    CURSOR c;
     const bool told_in_calls = strcmp(tx->config->sms_provider, "call") == 0;
     enum err e = db_one(tx->db, SQL_CALL_RECORD_MINUTES,
                         DB_ARGS(v_str(id_str(account)), v_int(tx->now_us - DAY_US), v_int(tx->now_us + CLOCKS_US),
