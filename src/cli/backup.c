@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -36,51 +35,13 @@ static const struct option_row rows[] = {
 
 /* ---- a directory of copies ---- */
 
-#define COPY_PATTERN "portero-????????T??????Z.db"
-
-static char *name_in(const char *directory, int64_t at_us)
-{
-    char text[32];
-    struct tm at;
-    const time_t at_s = (time_t)(at_us / US_PER_S);
-    gmtime_r(&at_s, &at);
-    strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &at);
-    return mem_printf("%s/portero-%s.db", directory, text);
-}
-
-static int newest_first(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)b, *(char *const *)a);
-}
-
-/* The paths of the files in the directory whose names match, newest first. */
-static GPtrArray *list(const char *directory, const char *pattern)
-{
-    GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
-    GDir *d = g_dir_open(directory, 0, NULL);
-    const char *name;
-    while (d && (name = g_dir_read_name(d)))
-        if (g_pattern_match_simple(pattern, name))
-            g_ptr_array_add(found, g_build_filename(directory, name, NULL));
-    if (d)
-        g_dir_close(d);
-    g_ptr_array_sort(found, newest_first);
-    return found;
-}
-
-static void discard_interrupted(const char *directory)
-{
-    GPtrArray *found = list(directory, COPY_PATTERN BACKUP_PARTIAL);
-    for (guint i = 0; i < found->len; i++)
-        backup_discard_partial(found->pdata[i]);
-    g_ptr_array_free(found, TRUE);
-}
+#define COPY_PATTERN "portero-" BACKUP_TIME ".db"
 
 static enum err delete_old(const struct backup_options *o, char **ret_why)
 {
-    GPtrArray *found = list(o->directory, COPY_PATTERN);
+    GPtrArray *found = backup_list(o->directory, COPY_PATTERN);
     enum err e = ERR_NONE;
-    for (guint i = (guint)o->keep; !e && i < found->len; i++)
+    for (guint i = 0; !e && i + (guint)o->keep < found->len; i++)
         if (unlink(found->pdata[i]) < 0)
             e = err_why(ret_why, ERR_IO, "%s: %s", (char *)found->pdata[i], strerrordesc_np(errno));
     g_ptr_array_free(found, TRUE);
@@ -112,10 +73,10 @@ static void note_last(const struct config *config, const char *path, int64_t at_
 static enum err backup(const struct config *config, const struct backup_options *o, const char *file, char **ret_why)
 {
     const int64_t at_us = clock_real_us(), began_us = clock_monotonic_us();
-    char *path = o->directory ? name_in(o->directory, at_us) : mem_strdup(file);
+    char *path = o->directory ? backup_path(o->directory, "portero", at_us, ".db") : mem_strdup(file);
     struct backup made = {0};
     if (o->directory)
-        discard_interrupted(o->directory);
+        backup_discard_partials(o->directory, COPY_PATTERN BACKUP_PARTIAL);
     enum err e = backup_make(config, path, &made, ret_why);
     if (!e)
         print(o, path, &made, clock_monotonic_us() - began_us);

@@ -1,6 +1,7 @@
 /* Copies of the SQLite store: made while the service runs or not, and put in its place again. Only the data directory
  * counts; a process that makes a copy needs no open store. */
 #pragma once
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,5 +43,12 @@ enum err backup_note_last(const struct config *c, const char *path, int64_t at_u
 /* The time of the last copy, as it was noted; false if there is none. */
 bool backup_read_last(const struct config *c, int64_t *ret_at_us) CHECKED;
 
-/* Removes the file that an interrupted copy has left, unless it is being written. */
-void backup_discard_partial(const char *partial);
+#define BACKUP_TIME "????????T??????Z" /* of a pattern for backup_list */
+
+/* DIRECTORY/PREFIX-TIME END, such as /copies/portero-20261122T140300Z.db. The caller frees it. */
+char *backup_path(const char *directory, const char *prefix, int64_t at_us, const char *end);
+/* The paths of the files in the directory whose names match, the oldest first: names with BACKUP_TIME sort by it. The
+ * caller frees the array, which frees them. */
+GPtrArray *backup_list(const char *directory, const char *pattern);
+/* Removes the files that match and that interrupted copies have left, unless they are being written. */
+void backup_discard_partials(const char *directory, const char *pattern);

@@ -18,10 +18,9 @@
 #include "store/page_log.h"
 
 #define STAMP_FORM    "%Y%m%dT%H%M%SZ"
-#define STAMP_LEN     16
-#define COPY_PATTERN  "follow-????????T??????Z.db"
-#define PAGES_PATTERN "follow-????????T??????Z.pages"
-#define ANY_PATTERN   "follow-????????T??????Z.*"
+#define COPY_PATTERN  "follow-" BACKUP_TIME ".db"
+#define PAGES_PATTERN "follow-" BACKUP_TIME ".pages"
+#define ANY_PATTERN   "follow-" BACKUP_TIME ".*"
 #define AHEAD         ".ahead" /* behind the name of a file that is dated by a clock that was wrong */
 #define COPY_EVERY_US (24 * 3600 * US_PER_S)
 #define HOUR_US       (3600 * US_PER_S)
@@ -38,42 +37,12 @@ struct follower {
 
 /* ---- names ---- */
 
-static char *path_at(const char *directory, int64_t at_us, const char *end)
-{
-    char stamp[STAMP_LEN + 1];
-    struct tm at;
-    const time_t at_s = (time_t)(at_us / US_PER_S);
-    gmtime_r(&at_s, &at);
-    strftime(stamp, sizeof stamp, STAMP_FORM, &at);
-    return mem_printf("%s/follow-%s%s", directory, stamp, end);
-}
-
 static int64_t time_of(const char *path)
 {
     struct tm at = {0};
     const char *name = strrchr(path, '/');
     strptime((name ? name + 1 : path) + strlen("follow-"), STAMP_FORM, &at);
     return (int64_t)timegm(&at) * US_PER_S;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The paths of the files that match, the oldest first. */
-static GPtrArray *list_files(const char *directory, const char *pattern)
-{
-    GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
-    GDir *d = g_dir_open(directory, 0, NULL);
-    const char *name;
-    while (d && (name = g_dir_read_name(d)))
-        if (g_pattern_match_simple(pattern, name))
-            g_ptr_array_add(found, g_build_filename(directory, name, NULL));
-    if (d)
-        g_dir_close(d);
-    g_ptr_array_sort(found, by_name);
-    return found;
 }
 
 /* ---- reading a chain: a copy and the files behind it ---- */
@@ -157,7 +126,7 @@ static enum err read_changes(struct reader *r, const char *path, char **ret_why)
 /* Reads the newest copy until until_us, and the files behind it. */
 static enum err read_chain(struct reader *r, const char *directory, int64_t until_us, char **ret_why)
 {
-    GPtrArray *copies = list_files(directory, COPY_PATTERN), *changes = list_files(directory, PAGES_PATTERN);
+    GPtrArray *copies = backup_list(directory, COPY_PATTERN), *changes = backup_list(directory, PAGES_PATTERN);
     guint n = copies->len;
     while (n > 0 && time_of(copies->pdata[n - 1]) > until_us)
         n--;
@@ -247,7 +216,7 @@ static enum err copy_whole(struct follower *f, int64_t now_us, char **ret_why)
 {
     struct reader r = {.page = note_page, .arg = &f->sums};
     struct backup made;
-    char *path = path_at(f->config->backup_directory, now_us, ".db");
+    char *path = backup_path(f->config->backup_directory, "follow", now_us, ".db");
     page_sums_done(&f->sums);
     enum err e = backup_make(f->config, path, &made, ret_why);
     if (!e)
@@ -260,7 +229,7 @@ static enum err copy_whole(struct follower *f, int64_t now_us, char **ret_why)
 
 static enum err copy_changes(struct follower *f, int64_t now_us, char **ret_why)
 {
-    char *path = path_at(f->config->backup_directory, now_us, ".pages");
+    char *path = backup_path(f->config->backup_directory, "follow", now_us, ".pages");
     struct seal_sum sum;
     bool changed;
     f->follows = false;
@@ -278,7 +247,7 @@ static enum err copy_changes(struct follower *f, int64_t now_us, char **ret_why)
  * person. */
 static void set_aside(struct follower *f, int64_t now_us)
 {
-    GPtrArray *found = list_files(f->config->backup_directory, ANY_PATTERN);
+    GPtrArray *found = backup_list(f->config->backup_directory, ANY_PATTERN);
     for (guint i = 0; i < found->len; i++) {
         const char *path = found->pdata[i];
         if (time_of(path) <= now_us || g_str_has_suffix(path, AHEAD))
@@ -297,8 +266,8 @@ static void set_aside(struct follower *f, int64_t now_us)
 static void delete_chains(const struct follower *f, int64_t now_us)
 {
     const int64_t before_us = now_us - f->config->backup_keep_h * HOUR_US;
-    GPtrArray *copies = list_files(f->config->backup_directory, COPY_PATTERN),
-              *all = list_files(f->config->backup_directory, ANY_PATTERN);
+    GPtrArray *copies = backup_list(f->config->backup_directory, COPY_PATTERN),
+              *all = backup_list(f->config->backup_directory, ANY_PATTERN);
     int64_t from_us = INT64_MIN;
     for (guint i = 0; i < copies->len; i++)
         if (time_of(copies->pdata[i]) <= before_us)
@@ -308,15 +277,6 @@ static void delete_chains(const struct follower *f, int64_t now_us)
             (void)unlink(all->pdata[i]);
     g_ptr_array_free(copies, TRUE);
     g_ptr_array_free(all, TRUE);
-}
-
-static void discard_partials(const struct follower *f)
-{
-    GPtrArray *found = list_files(f->config->backup_directory, ANY_PATTERN);
-    for (guint i = 0; i < found->len; i++)
-        if (g_str_has_suffix(found->pdata[i], BACKUP_PARTIAL))
-            backup_discard_partial(found->pdata[i]);
-    g_ptr_array_free(found, TRUE);
 }
 
 /* The time for the next name. Names have seconds, so two files are at least one second apart. */
@@ -332,7 +292,7 @@ static int64_t next_second(const struct follower *f)
 
 enum err follower_copy(struct follower *f, char **ret_why)
 {
-    discard_partials(f);
+    backup_discard_partials(f->config->backup_directory, ANY_PATTERN BACKUP_PARTIAL);
     set_aside(f, clock_real_us());
     if (!f->follows)
         resume(f);

@@ -16,6 +16,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -351,7 +352,38 @@ bool backup_read_last(const struct config *c, int64_t *ret_at_us)
     return time_parse((struct str){line, n}, ret_at_us);
 }
 
-void backup_discard_partial(const char *partial)
+/* ---- a directory of copies ---- */
+
+char *backup_path(const char *directory, const char *prefix, int64_t at_us, const char *end)
+{
+    char text[32];
+    struct tm at;
+    const time_t at_s = (time_t)(at_us / US_PER_S);
+    gmtime_r(&at_s, &at);
+    strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &at);
+    return mem_printf("%s/%s-%s%s", directory, prefix, text, end);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+GPtrArray *backup_list(const char *directory, const char *pattern)
+{
+    GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+    GDir *d = g_dir_open(directory, 0, NULL);
+    const char *name;
+    while (d && (name = g_dir_read_name(d)))
+        if (g_pattern_match_simple(pattern, name))
+            g_ptr_array_add(found, g_build_filename(directory, name, NULL));
+    if (d)
+        g_dir_close(d);
+    g_ptr_array_sort(found, by_name);
+    return found;
+}
+
+static void discard_partial(const char *partial)
 {
     const int fd = open(partial, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
@@ -359,4 +391,12 @@ void backup_discard_partial(const char *partial)
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
         (void)unlink(partial);
     close(fd);
+}
+
+void backup_discard_partials(const char *directory, const char *pattern)
+{
+    GPtrArray *found = backup_list(directory, pattern);
+    for (guint i = 0; i < found->len; i++)
+        discard_partial(found->pdata[i]);
+    g_ptr_array_free(found, TRUE);
 }
