@@ -29,3 +29,47 @@ void sleep_for_us(int64_t us)
     const struct timespec t = timespec_of(us);
     nanosleep(&t, NULL);
 }
+
+static void rhythm_done(struct rhythm *r)
+{
+    pthread_cond_destroy(&r->wake);
+    pthread_mutex_destroy(&r->lock);
+}
+
+enum err rhythm_start(struct rhythm *r, const char *name, void *(*run)(void *arg), void *arg)
+{
+    r->stopping = false;
+    pthread_mutex_init(&r->lock, NULL);
+    cond_init(&r->wake);
+    if (pthread_create(&r->thread, NULL, run, arg)) {
+        rhythm_done(r);
+        return ERR_IO;
+    }
+    pthread_setname_np(r->thread, name);
+    return ERR_NONE;
+}
+
+bool rhythm_pause(struct rhythm *r, int64_t until_us)
+{
+    pthread_mutex_lock(&r->lock);
+    while (!r->stopping && cond_wait_until(&r->wake, &r->lock, until_us))
+        ;
+    const bool stopping = r->stopping;
+    pthread_mutex_unlock(&r->lock);
+    return !stopping;
+}
+
+void rhythm_end(struct rhythm *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->stopping = true;
+    pthread_cond_signal(&r->wake);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void rhythm_stop(struct rhythm *r)
+{
+    rhythm_end(r);
+    pthread_join(r->thread, NULL);
+    rhythm_done(r);
+}

@@ -1,6 +1,5 @@
 #include "jobs/clock_guard.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -19,10 +18,7 @@ struct clock_guard {
     struct clock_guard_options options;
     int64_t steps;    /* that were reported; for the thread alone, as apply_us */
     int64_t apply_us; /* when the bounds are applied next, monotonic */
-    pthread_t thread;
-    pthread_mutex_t lock; /* of stopping */
-    pthread_cond_t stopped;
-    bool stopping;
+    struct rhythm rhythm;
 };
 
 /* ---- bounds ---- */
@@ -136,22 +132,10 @@ static void guard_look(struct clock_guard *g)
 
 /* ---- the thread ---- */
 
-/* Returns false if the thread must end. */
-static bool guard_pause(struct clock_guard *g)
-{
-    const int64_t until_us = clock_monotonic_us() + LOOK_US;
-    pthread_mutex_lock(&g->lock);
-    while (!g->stopping && cond_wait_until(&g->stopped, &g->lock, until_us))
-        ;
-    const bool stopping = g->stopping;
-    pthread_mutex_unlock(&g->lock);
-    return !stopping;
-}
-
 static void *guard_thread(void *arg)
 {
     struct clock_guard *g = arg;
-    while (guard_pause(g))
+    while (rhythm_pause(&g->rhythm, clock_monotonic_us() + LOOK_US))
         guard_look(g);
     return NULL;
 }
@@ -163,28 +147,18 @@ enum err clock_guard_start(const struct clock_guard_options *options, struct clo
     g->steps = clock_look().steps;
     doubt_at_start(g);
     apply_and_plan(g);
-    pthread_mutex_init(&g->lock, NULL);
-    cond_init(&g->stopped);
-    if (pthread_create(&g->thread, NULL, guard_thread, g)) {
-        pthread_cond_destroy(&g->stopped);
-        pthread_mutex_destroy(&g->lock);
+    const enum err e = rhythm_start(&g->rhythm, "clock guard", guard_thread, g);
+    if (e)
         free(g);
-        return ERR_IO;
-    }
-    *ret = g;
-    return ERR_NONE;
+    else
+        *ret = g;
+    return e;
 }
 
 void clock_guard_stop(struct clock_guard *g)
 {
     if (!g)
         return;
-    pthread_mutex_lock(&g->lock);
-    g->stopping = true;
-    pthread_cond_signal(&g->stopped);
-    pthread_mutex_unlock(&g->lock);
-    pthread_join(g->thread, NULL);
-    pthread_cond_destroy(&g->stopped);
-    pthread_mutex_destroy(&g->lock);
+    rhythm_stop(&g->rhythm);
     free(g);
 }

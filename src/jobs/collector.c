@@ -1,7 +1,6 @@
 #include "jobs/collector.h"
 
 #include <glib.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -22,10 +21,7 @@ struct collector {
     struct collector_options options;
     const char *kinds[METRIC_JOB_VALUES];
     size_t kind_count;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t stopped;
-    bool stopping;
+    struct rhythm rhythm;
 };
 
 /* ---- the process ---- */
@@ -180,17 +176,6 @@ static void collect_store(struct collector *c)
 
 /* ---- the thread ---- */
 
-/* Returns false if the thread must end. */
-static bool collector_pause(struct collector *c, int64_t until_us)
-{
-    pthread_mutex_lock(&c->lock);
-    while (!c->stopping && cond_wait_until(&c->stopped, &c->lock, until_us))
-        ;
-    const bool stopping = c->stopping;
-    pthread_mutex_unlock(&c->lock);
-    return !stopping;
-}
-
 static void *collector_thread(void *arg)
 {
     struct collector *c = arg;
@@ -201,7 +186,7 @@ static void *collector_thread(void *arg)
         collect_service(c);
         if (!readiness_wait(c->options.readiness).silent)
             collect_store(c);
-    } while (collector_pause(c, at_us));
+    } while (rhythm_pause(&c->rhythm, at_us));
     return NULL;
 }
 
@@ -237,29 +222,21 @@ enum err collector_start(const struct collector_options *options, struct collect
 {
     struct collector *c = mem_new(struct collector);
     c->options = *options;
-    pthread_mutex_init(&c->lock, NULL);
-    cond_init(&c->stopped);
     omit_other_engine(options->store);
     name_kinds(c);
-    if (pthread_create(&c->thread, NULL, collector_thread, c) != 0) {
+    const enum err e = rhythm_start(&c->rhythm, "collector", collector_thread, c);
+    if (e)
         free(c);
-        return ERR_IO;
-    }
-    *ret = c;
-    return ERR_NONE;
+    else
+        *ret = c;
+    return e;
 }
 
 void collector_stop(struct collector *c)
 {
     if (!c)
         return;
-    pthread_mutex_lock(&c->lock);
-    c->stopping = true;
-    pthread_cond_signal(&c->stopped);
-    pthread_mutex_unlock(&c->lock);
-    pthread_join(c->thread, NULL);
+    rhythm_stop(&c->rhythm);
     metric_name_values(METRIC_LABEL_JOB, NULL, 0);
-    pthread_cond_destroy(&c->stopped);
-    pthread_mutex_destroy(&c->lock);
     free(c);
 }
