@@ -17,13 +17,14 @@
 #include "voice/media.h"
 #include "voice/sound.h"
 
-#define CALLS     100
-#define SECONDS   10
-#define PLACE_MS  40   /* between two calls */
-#define RING_MS   300  /* a phone rings for this long */
-#define SETTLE_MS 2000 /* after the last call was placed */
-#define SAMPLES   (1 << 20)
-#define FRAME     160
+#define CALLS         100
+#define SECONDS       10
+#define PLACE_MS      40   /* between two calls */
+#define RING_MS       300  /* a phone rings for this long */
+#define SETTLE_MS     2000 /* after the last call was placed */
+#define SAMPLES       (1 << 20)
+#define FRAME         160
+#define PACKETS_PER_S 50 /* of each end */
 
 struct load;
 
@@ -35,6 +36,7 @@ struct end {
     const struct sip_msg *invite;
     struct tmr ring;
     uint32_t timestamp;
+    uint16_t seq;
     bool talks;
 };
 
@@ -101,7 +103,8 @@ static void speak(struct end *e)
     const int64_t now_us = clock_monotonic_us();
     memcpy(payload, &now_us, sizeof now_us);
     e->timestamp += FRAME;
-    const struct media_packet p = {.ssrc = 1, .timestamp = e->timestamp, .payload = payload, .n = sizeof payload};
+    const struct media_packet p = {
+        .ssrc = 1, .seq = ++e->seq, .timestamp = e->timestamp, .payload = payload, .n = sizeof payload};
     media_relay(e->media, &p);
 }
 
@@ -263,8 +266,10 @@ static void report_load(struct load *l)
 {
     const double p50 = percentile(l->delays, l->delay_count, 50), p99 = percentile(l->delays, l->delay_count, 99);
     const double direct = percentile(l->direct, l->direct_count, 50);
-    printf("calls: %d of %d ends talk, %.0f packets a second\n", l->talking, 2 * l->count,
-           (double)l->delay_count * 1000 / (double)l->seconds);
+    const double rate = (double)l->delay_count * 1000 / (double)l->seconds;
+    printf("calls: %d of %d ends talk, %.0f packets a second\n", l->talking, 2 * l->count, rate);
+    if (rate < 0.9 * 2 * l->count * PACKETS_PER_S) /* what follows would be the cost of dropping them */
+        fail("packets were lost");
     printf("cpu: %.1f %% of a core\n", (double)l->cpu_us / 10 / (double)l->seconds);
     printf("delay: p50 %.2f ms, p99 %.2f ms; control p50 %.2f ms, p99 %.2f ms\n", p50, p99, direct,
            percentile(l->direct, l->direct_count, 99));
