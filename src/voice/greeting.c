@@ -131,6 +131,12 @@ void sip_prepare_greeting(struct sip_agent *a, bool recording, struct str name)
 
 /* ---- one text ---- */
 
+static void keep_clip(struct saying *s, struct clip *clip)
+{
+    clip_unref(s->clip);
+    s->clip = clip;
+}
+
 static void play_signal(struct saying *s)
 {
     struct sound parts[SOUND_PARTS_MAX];
@@ -142,8 +148,7 @@ static void play_clip(struct saying *s, struct clip *clip)
 {
     const struct sound sound = clip_sound(clip);
     media_play(s->media, &sound, 1);
-    clip_unref(s->clip);
-    s->clip = clip;
+    keep_clip(s, clip);
 }
 
 void greeting_tick(struct saying *s, int64_t now_ms)
@@ -178,6 +183,20 @@ void greeting_say(struct saying *s, struct sip_agent *a, struct media *m, const 
         greeting_tick(s, now_ms);
     else
         play_signal(s);
+}
+
+size_t greeting_parts(struct saying *s, struct sip_agent *a, enum call_prompt prompt, const char *text,
+                      struct sound ret[static SOUND_PARTS_MAX])
+{
+    struct clip *clip = NULL;
+    const struct speech_source source = source_of(text, NULL);
+    if (a->speech)
+        (void)speech_take(a->speech, &source, &clip);
+    if (!clip)
+        return sound_prompt(prompt, ret);
+    keep_clip(s, clip);
+    ret[0] = clip_sound(clip);
+    return 1;
 }
 
 void greeting_done(struct saying *s)

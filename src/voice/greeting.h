@@ -6,6 +6,7 @@
 #include "base/mailbox.h"
 #include "domain/settings.h"
 #include "voice/call.h"
+#include "voice/sound.h"
 
 #define GREETING_WAIT_MS 1000 /* the longest silence before tones take the place of speech */
 
@@ -51,6 +52,10 @@ void greeting_stop(struct sip_agent *a);
 void greeting_prepare(struct sip_agent *a, const struct call *c, const struct call_actions *next);
 /* Says the words. media_events.played tells the end. */
 void greeting_say(struct saying *s, struct sip_agent *a, struct media *m, const struct greeting_words *words);
+/* The parts of a prompt as it can be said at once: speech, or signal tones. The samples live as long as s. Returns the
+ * number of parts. */
+size_t greeting_parts(struct saying *s, struct sip_agent *a, enum call_prompt prompt, const char *text,
+                      struct sound ret[static SOUND_PARTS_MAX]);
 /* Every tick while a text is being said: begins to play as soon as the speech is ready. */
 void greeting_tick(struct saying *s, int64_t now_ms);
 void greeting_done(struct saying *s);

@@ -17,6 +17,7 @@
 #include "voice/greeting.h"
 #include "voice/known.h"
 #include "voice/sip_box.h"
+#include "voice/sip_drain.h"
 #include "voice/sip_hearing.h"
 #include "voice/sip_listener_keys.h"
 #include "voice/sip_stack.h"
@@ -302,21 +303,12 @@ static void on_settled(struct sip_agent *a)
         re_cancel();
 }
 
-static void on_stop_timer(void *arg)
-{
-    struct sip_agent *a = arg;
-    sip_call_end_all(a, NULL);
-    sip_agent_settled(a);
-}
-
 static void on_stop(struct mail *m)
 {
     struct sip_agent *a = container_of(m, struct sip_agent, stop);
-    a->stopping = true;
     a->settled = on_settled;
     sip_codes_end(a, NULL);
-    tmr_start(&a->stop_timer, (uint64_t)a->stop_wait_ms, on_stop_timer, a);
-    sip_agent_settled(a);
+    sip_drain_begin(a, a->stop_wait_ms);
 }
 
 void sip_wind_down(struct sip_agent *a, int64_t wait_ms)

@@ -42,7 +42,9 @@ enum code_call sip_call_code(struct sip_agent *a, const char *id, const char *nu
 enum err sip_command(struct sip_agent *a, const struct call_command *command, struct call_command_result *ret) CHECKED;
 /* Reads the certificate of SIP over TLS again (SIGHUP), soon. */
 void sip_reload(struct sip_agent *a);
-/* Refuses new calls, gives those in progress wait_ms to end, then hangs up. Returns at once. */
+/* Gives the calls in progress wait_ms to end, then hangs up. New calls are taken meanwhile, but not in the last ten
+ * seconds; eight seconds before the end, those who talk are told, and telephones that ring are given up. Returns at
+ * once. */
 void sip_wind_down(struct sip_agent *a, int64_t wait_ms);
 /* Like sip_wind_down, unless that was called before; then waits until all calls have ended and all decisions asked for
  * have come. */

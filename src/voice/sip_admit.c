@@ -66,7 +66,7 @@ static unsigned waiting_max(const struct sip_agent *a)
 /* Finds a place among all calls. Evicts unacknowledged calls first, so that forged calls shut nobody out. */
 static bool find_place(struct sip_agent *a)
 {
-    if (a->stopping || a->asking >= ASKING_FACTOR * (unsigned)a->config->voice_calls)
+    if (sip_agent_refuses(a) || a->asking >= ASKING_FACTOR * (unsigned)a->config->voice_calls)
         return false;
     if (a->waiting_count >= waiting_max(a))
         (void)evict(oldest_waiting(a, NULL));

@@ -27,6 +27,14 @@ struct speech;
 struct spoken;
 struct webrtc;
 
+/* The stages of a stop (sip_drain.h). */
+enum sip_drain {
+    SIP_DRAIN_SERVES, /* or the agent does not stop */
+    SIP_DRAIN_REFUSES,
+    SIP_DRAIN_TELLS,
+    SIP_DRAIN_ENDS
+};
+
 struct sip_agent {
     const struct config *config;
     struct store *store;
@@ -80,6 +88,8 @@ struct sip_agent {
         outgoing; /* libre's sessions for calls of ours: some outlive their leg until a CANCEL or BYE is answered */
     struct known *known;
     bool stopping;
+    enum sip_drain drain;
+    int64_t drain_ms;                     /* when it ends */
     void (*settled)(struct sip_agent *a); /* stopping, and no call or decision is left */
     bool leaving, left; /* after the last call: waiting for those and for the trunks; no longer waiting */
     struct mail stop, reload;
@@ -89,6 +99,16 @@ struct sip_agent {
     _Atomic unsigned calls_at_turn; /* and call_count then */
     int64_t stop_wait_ms;
 };
+
+/* Stopping: whether no new call is taken, and no telephone rings any more. */
+static inline bool sip_agent_refuses(const struct sip_agent *a)
+{
+    return a->leaving || a->drain >= SIP_DRAIN_REFUSES;
+}
+static inline bool sip_agent_closes(const struct sip_agent *a)
+{
+    return a->drain >= SIP_DRAIN_TELLS;
+}
 
 /* A call ended, a decision came, or something that a leaving agent waits for is done. Ends the loop of a stopping agent
  * after the last one. */

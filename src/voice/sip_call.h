@@ -50,7 +50,8 @@ struct sip_call {
     struct sip_forward *forward; /* from CALL_FORWARD on */
     struct list listeners;       /* browsers (sip_listener.h), */
     struct listener *talker;     /* and the one that took the call; NULL: none */
-    bool owes_tone;              /* someone joined the conversation while the release tone was sent */
+    bool owes_tone;              /* someone joined the conversation while the release tone was sent, */
+    bool owes_prompt;            /* or the service began its last seconds */
     struct {                     /* provisional responses but the first (sip_early.h) */
         struct mbuf *sdp;        /* ours, if the call has early media */
         int64_t sent_ms;         /* 0: none */

@@ -287,17 +287,29 @@ static void forward_step(struct sip_forward *f, const struct hunt_event *e)
 
 /* ---- limits ---- */
 
-/* Ends the forwarding because of a limit, as if the line had been busy, or the resident had hung up. */
-static void stop_forward(struct sip_call *c, const char *limit)
+/* Ends the forwarding as if the resident had hung up, or the phones had failed. */
+static void stop_forward(struct sip_call *c, enum call_forward_failure failure, enum call_ended_by by)
 {
     const struct sip_forward_events *events = c->forward->events;
-    struct call_event end = {.kind = CALL_FORWARD_FAILED, .failure = CALL_BUSY};
+    struct call_event end = {.kind = CALL_FORWARD_FAILED, .failure = failure};
     if (c->machine.state == CALL_BRIDGED)
         end.kind = CALL_FORWARD_ENDED;
-    log_info("sip call no longer forwarded building=%s limit=%s", c->machine.building_id.text, limit);
     sip_forward_end(c->forward);
-    story_ended_by(&c->story, CALL_ENDED_LIMIT);
+    story_ended_by(&c->story, by);
     events->step(c, &end);
+}
+
+/* Because of a limit: as if the line had been busy. */
+static void limit_forward(struct sip_call *c, const char *limit)
+{
+    log_info("sip call no longer forwarded building=%s limit=%s", c->machine.building_id.text, limit);
+    stop_forward(c, CALL_BUSY, CALL_ENDED_LIMIT);
+}
+
+void sip_forward_give_up(struct sip_call *c)
+{
+    if (c->forward && c->forward->call && c->machine.state == CALL_RINGING)
+        stop_forward(c, CALL_NO_ANSWER, CALL_ENDED_STOP);
 }
 
 static bool out_of_minutes(const struct sip_forward *f, int64_t now_ms)
@@ -315,7 +327,7 @@ static void forward_on_tick(void *arg, int64_t now_ms)
         sip_leg_tick(&f->legs[i], now_ms);
     if (f->call && out_of_minutes(f, now_ms)) {
         sip_story_note(f->call, CALL_STEP_LEG_FAILED, "minutes", NULL);
-        stop_forward(f->call, "account_minutes_per_day");
+        limit_forward(f->call, "account_minutes_per_day");
     }
     if (f->call && f->hunt.due_ms && now_ms >= f->hunt.due_ms)
         forward_step(f, &(struct hunt_event){.kind = HUNT_TIME});
@@ -350,7 +362,7 @@ static bool find_place(const struct sip_call *c)
     if (!c->machine.known)
         return count < places && strangers < (places > KNOWN_PLACES ? places - KNOWN_PLACES : 1);
     if (count >= places && oldest) {
-        stop_forward(oldest, "forwards_per_building");
+        limit_forward(oldest, "forwards_per_building");
         count--;
     }
     return count < places;
@@ -358,6 +370,11 @@ static bool find_place(const struct sip_call *c)
 
 void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const struct sip_forward_events *events)
 {
+    if (sip_agent_closes(c->agent)) {
+        story_ended_by(&c->story, CALL_ENDED_STOP);
+        events->step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED, .failure = CALL_NO_ANSWER});
+        return;
+    }
     if (!find_place(c)) {
         log_info("sip call not forwarded building=%s limit=%lld", c->machine.building_id.text,
                  (long long)c->agent->config->voice_forwards_per_building);

@@ -18,6 +18,9 @@ void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const s
 /* Ends the legs at once. NULL is fine. */
 void sip_forward_end(struct sip_forward *f);
 
+/* The service will stop: a telephone that rings for the call is given up. May end the call. */
+void sip_forward_give_up(struct sip_call *c);
+
 /* A resident opens the door without a phone. */
 void sip_forward_press(struct sip_forward *f);
 

@@ -91,15 +91,14 @@ static void tell_talker(struct listener *l, const struct sound *parts, size_t n)
     tick_add(l->call->agent->tick, &l->tone.tick, tone_tick, l);
 }
 
-/* The release tone is not interrupted: both sides hear it afterwards. */
-static void announce(struct sip_call *c)
+static bool sends_tones(const struct sip_call *c)
 {
-    struct sound parts[SOUND_PARTS_MAX];
     const struct call_action *a = sip_call_current(c);
-    c->owes_tone = a && a->kind == CALL_SEND_TONES;
-    if (c->owes_tone)
-        return;
-    const size_t n = sound_joined(parts);
+    return a && a->kind == CALL_SEND_TONES;
+}
+
+static void tell_both(struct sip_call *c, const struct sound *parts, size_t n)
+{
     media_play(c->media, parts, n);
     if (c->talker)
         tell_talker(c->talker, parts, n);
@@ -107,9 +106,33 @@ static void announce(struct sip_call *c)
         sip_forward_play(c->forward, parts, n);
 }
 
+/* The release tone is not interrupted: both sides hear it afterwards. */
+static void announce(struct sip_call *c)
+{
+    struct sound parts[SOUND_PARTS_MAX];
+    c->owes_tone = sends_tones(c);
+    if (!c->owes_tone)
+        tell_both(c, parts, sound_joined(parts));
+}
+
+void sip_listeners_closing(struct sip_call *c)
+{
+    struct sound parts[SOUND_PARTS_MAX];
+    c->owes_prompt = sends_tones(c);
+    if (c->owes_prompt)
+        return;
+    const char *text = call_text(&c->machine, PROMPT_CLOSING);
+    sip_story_note(c, CALL_STEP_SAID, "closing", NULL);
+    tell_both(c, parts, greeting_parts(&c->saying, c->agent, PROMPT_CLOSING, text, parts));
+}
+
 void sip_listeners_opened(struct sip_call *c)
 {
-    if (c->owes_tone && c->machine.state == CALL_BRIDGED)
+    if (c->machine.state != CALL_BRIDGED)
+        return;
+    if (c->owes_prompt)
+        sip_listeners_closing(c);
+    else if (c->owes_tone)
         announce(c);
 }
 

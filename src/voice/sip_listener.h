@@ -19,6 +19,8 @@ enum err sip_listener_leave(struct sip_call *c, const struct id *id, struct call
 
 /* The resident talks to the visitor now: the other listeners join a conversation, or go if they are no persons. */
 void sip_listeners_bridged(struct sip_call *c);
+/* The conversation will be cut soon: both sides are told. */
+void sip_listeners_closing(struct sip_call *c);
 /* The release tone has been sent. */
 void sip_listeners_opened(struct sip_call *c);
 

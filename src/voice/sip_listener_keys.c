@@ -62,8 +62,7 @@ static void question_answered(struct mail *m)
         drop_key(a, &q->ended[i]);
     free(q);
     a->asking--;
-    if (!a->stopping)
-        tmr_start(&a->keys_timer, ASK_MS, ask, a);
+    tmr_start(&a->keys_timer, ASK_MS, ask, a);
     sip_agent_settled(a);
 }
 

@@ -192,6 +192,19 @@ static inline bool raw_hears(int fd, uint8_t type, uint8_t byte, int wait_ms)
     return false;
 }
 
+/* Whether a packet arrives whose samples are not all the same, as those of silence are. */
+static inline bool raw_hears_tone(int fd)
+{
+    unsigned char packet[2048];
+    struct pollfd waits = {.fd = fd, .events = POLLIN};
+    for (int i = 0; i < RAW_PATIENCE_MS / 20 && poll(&waits, 1, RAW_PATIENCE_MS) > 0; i++) {
+        const ssize_t n = recv(fd, packet, sizeof packet, 0);
+        if (n == 12 + 160 && memcmp(packet + 12, packet + 13, 160 - 1) != 0)
+            return true;
+    }
+    return false;
+}
+
 /* The first key that arrives as events of this type within wait_ms, or 0. */
 static inline char raw_heard_key(int fd, uint8_t type, int wait_ms)
 {

@@ -565,6 +565,38 @@ static void test_a_stopping_service_hangs_up_on_both(void **state)
     phone_hung_up_on();
 }
 
+static void test_a_conversation_is_told_before_a_stopping_service_ends_it(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    (void)connect_both(&p);
+    stopped = true;
+    sip_wind_down(agent, 1500);
+    assert_true(raw_hears_tone(r.rtp));
+    assert_true(raw_hears_tone(trunk.rtp));
+    visitor_hung_up_on();
+    phone_hung_up_on();
+    wait_for_record(0);
+    assert_non_null(strstr(fake.steps, " said closing\n"));
+    assert_non_null(strstr(fake.steps, " ended stop\n"));
+}
+
+static void test_a_stopping_service_tells_a_visitor_whose_resident_did_not_answer(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_rings(&p);
+    assert_int_equal(next_response(), 180);
+    stopped = true;
+    sip_wind_down(agent, 3000);
+    (void)visitor_answered();
+    assert_true(raw_hears_tone(r.rtp));
+    phone_cancelled(&p);
+    visitor_hung_up_on();
+}
+
 /* ---- many calls at once ---- */
 
 static void forge(struct raw *callers, size_t n, const char *number)
@@ -669,6 +701,8 @@ int main(void)
         TEST(test_a_call_cancelled_while_the_resident_is_asked_hangs_up_there),
         TEST(test_cancel_and_answer_may_cross),
         TEST(test_a_stopping_service_hangs_up_on_both),
+        TEST(test_a_conversation_is_told_before_a_stopping_service_ends_it),
+        TEST(test_a_stopping_service_tells_a_visitor_whose_resident_did_not_answer),
         TEST(test_a_ringing_call_of_a_listed_caller_outlives_unacknowledged_ones),
         TEST(test_ringing_calls_leave_half_of_the_places),
     };

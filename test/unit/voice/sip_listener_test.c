@@ -150,27 +150,14 @@ static void test_a_phone_that_answers_first_keeps_the_call_and_the_browser_liste
     hang_up_and_end(&p);
 }
 
-/* Whether a packet arrives whose samples are not all the same, as those of silence are. */
-static bool hears_a_tone(int fd)
-{
-    unsigned char packet[2048];
-    struct pollfd waits = {.fd = fd, .events = POLLIN};
-    for (int i = 0; i < RAW_PATIENCE_MS / 20 && poll(&waits, 1, RAW_PATIENCE_MS) > 0; i++) {
-        const ssize_t n = recv(fd, packet, sizeof packet, 0);
-        if (n == 12 + PLAYER_FRAME && memcmp(packet + 12, packet + 13, PLAYER_FRAME - 1) != 0)
-            return true;
-    }
-    return false;
-}
-
 static void test_visitor_and_phone_hear_that_a_person_joins_them(void **state)
 {
     (void)state;
     struct raw_phone p;
     (void)connect_both(&p);
     (void)listen_as("recvonly", true, NULL);
-    assert_true(hears_a_tone(r.rtp));
-    assert_true(hears_a_tone(trunk.rtp));
+    assert_true(raw_hears_tone(r.rtp));
+    assert_true(raw_hears_tone(trunk.rtp));
     browser_free(&b);
     hang_up_and_end(&p);
     assert_non_null(strstr(fake.steps, " listening conversation " KEY "\n"));
