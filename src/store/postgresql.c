@@ -8,14 +8,14 @@
 #include "base/wait.h"
 #include "store/postgresql.h"
 
-#define OWN_ANSWER_US   (5 * US_PER_S)  /* a caller's own connection */
-#define OWN_TRUST_US    (15 * US_PER_S) /* without an answer, its server may hang, or be the primary no more */
-#define RESERVED_FROM   4               /* with at least this many workers, one is kept for urgent tasks */
-#define MARGIN_US       US_PER_S        /* the server's own time-out comes first */
-#define URGENT_LEAST_US US_PER_S
-#define MIGRATION_US    (3600 * US_PER_S)
-#define NO_ANSWER       "PostgreSQL does not answer"
-#define LOSSES_MOST     32 /* for a task that breaks each connection */
+#define OWN_ANSWER_US (5 * US_PER_S)  /* a caller's own connection */
+#define OWN_TRUST_US  (15 * US_PER_S) /* without an answer, its server may hang, or be the primary no more */
+#define RESERVED_FROM 4               /* with at least this many workers, one is kept for urgent tasks */
+#define MARGIN_US     US_PER_S        /* the server's own time-out comes first */
+#define LEAST_US      US_PER_S
+#define MIGRATION_US  (3600 * US_PER_S)
+#define NO_ANSWER     "PostgreSQL does not answer"
+#define LOSSES_MOST   32 /* for a task that breaks each connection */
 
 /* ---- workers ---- */
 
@@ -31,16 +31,25 @@ static void end_task(struct postgresql_worker *w, struct store_task *task, enum 
     store_task_done(task, result);
 }
 
+/* How long to wait for an answer. A task that another connection has waited for in vain does not wait as long again. */
+static int64_t patience_us(const struct postgresql_db *db, const struct store_task *task)
+{
+    const int64_t most_us = db->store->answer_us, left_us = db->give_up_us - clock_monotonic_us();
+    if (!task->urgent && (!task->losses || left_us > most_us))
+        return most_us;
+    return left_us > LEAST_US ? left_us : LEAST_US;
+}
+
 static void run_task(struct postgresql_worker *w, struct store_task *task)
 {
     struct postgresql_db *db = &w->db;
     struct postgresql_store *s = db->store;
-    const int64_t left_us = db->give_up_us - clock_monotonic_us();
     db->patient = postgresql_is_blocked(w);
-    db->answer_us = !task->urgent ? s->answer_us : left_us > URGENT_LEAST_US ? left_us : URGENT_LEAST_US;
+    db->answer_us = patience_us(db, task);
     enum err e = postgresql_run(db, task->mode, store_task_run, task);
     store_notify_listener(&s->base, &db->base);
     if (e == ERR_RETRY && (db->blocked || may_run_again(db, task))) {
+        task->alone = true;
         postgresql_put_back(w, task, db->blocked);
         return;
     }
@@ -61,6 +70,8 @@ static void run_tasks(struct postgresql_worker *w, struct store_task *first)
     for (size_t i = 0; i < count; i++)
         if (results[i] != ERR_RETRY)
             end_task(w, tasks[i], results[i]);
+        else
+            tasks[i]->losses += count > 1 && w->db.broken;
     for (size_t i = 1; i < count; i++)
         if (results[i] == ERR_RETRY) {
             tasks[i]->alone = true;

@@ -188,6 +188,7 @@ void postgresql_submit(struct store *base, struct store_task *task)
     struct postgresql_store *s = (struct postgresql_store *)base;
     const bool urgent = task->urgent;
     task->alone = false;
+    task->losses = 0;
     task->lane = urgent                      ? LANE_URGENT
                  : task->lengthy             ? LANE_LENGTHY
                  : task->mode == STORE_WRITE ? LANE_WRITES

@@ -13,6 +13,7 @@ import { sql } from './lib/store.js';
 import { eventually, grant, resident, visit, world } from './lib/world.js';
 
 const HUNG_MS = 15_000;
+const LONE_MS = 20_000; // two hung connections, one after the other, would take 22 s
 const STOP_MS = 20_000;
 const MARGIN_MS = 10_000; // for a machine that is busy with other tests
 
@@ -108,6 +109,29 @@ describe('a PostgreSQL server that hangs', () => {
         await w.daemon.start();
         const now = ok(await list(person)).data;
         assert.deepEqual(now.filter((row) => rows.some((before) => before.id === row.id)), rows);
+    });
+});
+
+describe('a lone request to a PostgreSQL server that hangs', () => {
+    it('is answered as soon as one of many', async () => {
+        const cluster = new Cluster();
+        let w;
+        try {
+            w = await worldOn(cluster, { workers: 20 }); // only a request finds out that their connections are dead
+            const person = await resident(w.client);
+            for (const request of [list, create]) {
+                cluster.freeze();
+                const answer = await timed(request(person));
+                cluster.thaw();
+                assertUnavailable(answer);
+                assert.ok(answer.took < LONE_MS, `${answer.took} ms`);
+                await eventually(async () => (await list(person)).status === 200, 'answers');
+            }
+        } finally {
+            cluster.thaw();
+            await w?.close();
+            cluster.stop();
+        }
     });
 });
 
