@@ -1,6 +1,7 @@
 #include "domain/delivery.h"
 
 #include <assert.h>
+#include <glib.h>
 #include <stdlib.h>
 
 #include "base/crypto.h"
@@ -72,7 +73,14 @@ static enum err delivery_settle(struct tx *tx, struct lanes *l)
 /* A due lane. */
 struct stop {
     struct delivery_place place;
-    bool earlier; /* of a building's endpoint */
+    struct id account_id; /* empty: the endpoint was deleted */
+    bool earlier;         /* of a building's endpoint */
+};
+
+/* The room that is left for an account's endpoints. */
+struct share {
+    struct id account_id;
+    unsigned room, slow_room;
 };
 
 /* One pass over the due lanes. */
@@ -80,7 +88,8 @@ struct round {
     struct tx *tx;
     struct delivery_take *t;
     unsigned room, slow_room;            /* left */
-    bool passed;                         /* a slow endpoint was skipped for lack of slow_room */
+    GHashTable *shares;                  /* by account_id */
+    bool passed;                         /* an endpoint was skipped for lack of slow_room, or of its account's share */
     struct delivery_place before_passed; /* before the first skipped one */
     size_t list_size;                    /* allocated */
     struct stop stops[WALK];
@@ -108,6 +117,29 @@ static struct delivery_lane lane_of(const struct delivery_take *t, const struct 
     return known ? *known : (struct delivery_lane){.webhook_id = *webhook, .room = t->lane_room};
 }
 
+static struct share *share_of(struct round *r, const struct id *account)
+{
+    struct share *share = g_hash_table_lookup(r->shares, account->text);
+    if (share)
+        return share;
+    share = arena_new(r->tx->arena, struct share);
+    *share = (struct share){*account, r->t->account_max, r->t->account_slow_max};
+    g_hash_table_insert(r->shares, share->account_id.text, share);
+    return share;
+}
+
+static void use_share(struct share *share, unsigned count, bool slow)
+{
+    share->room -= least(count, share->room);
+    share->slow_room -= slow ? least(count, share->slow_room) : 0;
+}
+
+static unsigned room_of(const struct round *r, const struct delivery_lane *lane, const struct share *share)
+{
+    const unsigned room = least(lane->room, share->room);
+    return lane->slow ? least(room, least(r->slow_room, share->slow_room)) : room;
+}
+
 static enum delivery_form form_of(bool earlier, struct str type)
 {
     if (!earlier)
@@ -121,6 +153,7 @@ static struct delivery delivery_read(const struct cursor *c, const struct stop *
     const struct str previous = col_blob(c, COL_DELIVERY_PREVIOUS_SECRET);
     return (struct delivery){
         .webhook_id = stop->place.webhook_id,
+        .account_id = col_id(c, COL_DELIVERY_ACCOUNT_ID),
         .id = col_id(c, COL_DELIVERY_ID),
         .form = form_of(stop->earlier, col_str(c, COL_DELIVERY_TYPE)),
         .attempts = col_int(c, COL_DELIVERY_ATTEMPTS),
@@ -153,11 +186,12 @@ static struct str list_held(const struct delivery_lane *lane, struct arena *a)
 }
 
 /* Takes due deliveries of one endpoint that are not held. */
-static enum err take_lane(struct round *r, const struct stop *stop, const struct delivery_lane *lane, unsigned room)
+static enum err take_lane(struct round *r, const struct stop *stop, const struct delivery_lane *lane,
+                          struct share *share)
 {
     struct delivery_take *t = r->t;
     struct arena *a = r->tx->arena;
-    unsigned wanted = least(room, r->room), found = 0;
+    unsigned wanted = least(room_of(r, lane, share), r->room), found = 0;
     bool more;
     CURSOR c;
     enum err e = db_query(r->tx->db, SQL_DELIVERY_TAKE,
@@ -170,6 +204,7 @@ static enum err take_lane(struct round *r, const struct stop *stop, const struct
     }
     r->room -= found;
     r->slow_room -= lane->slow ? found : 0;
+    use_share(share, found, lane->slow);
     t->more |= found == wanted;
     if (t->writing)
         list_lane(&r->settled, &lane->webhook_id, stop->earlier);
@@ -208,10 +243,10 @@ static enum err delivery_visit(struct round *r, const struct stop *at)
     const struct delivery_place before = r->t->last;
     r->t->last = at->place;
     const struct delivery_lane lane = lane_of(r->t, &at->place.webhook_id);
-    const unsigned room = lane.slow ? least(lane.room, r->slow_room) : lane.room;
+    struct share *share = share_of(r, &at->account_id);
     enum err e = look_ahead(r, &at->place.webhook_id);
-    if (!e && room)
-        return take_lane(r, at, &lane, room);
+    if (!e && room_of(r, &lane, share))
+        return take_lane(r, at, &lane, share);
     delivery_pass(r, &lane, &before);
     return e;
 }
@@ -227,6 +262,7 @@ static enum err find_stops(struct round *r, const struct delivery_place *behind,
     while (!e && !(e = db_next(&c, &more)) && more && r->stop_count < count)
         r->stops[r->stop_count++] = (struct stop){
             .place = {col_int(&c, COL_DELIVERY_LANES_DUE_AT), col_id(&c, COL_DELIVERY_LANES_WEBHOOK_ID)},
+            .account_id = col_id(&c, COL_DELIVERY_LANES_ACCOUNT_ID),
             .earlier = col_int(&c, COL_DELIVERY_LANES_EARLIER) != 0,
         };
     return e;
@@ -291,6 +327,9 @@ static enum err look_first(struct round *r)
 enum err delivery_take(struct tx *tx, struct delivery_take *t)
 {
     struct round r = {.tx = tx, .t = t, .room = t->room, .slow_room = t->slow_room};
+    r.shares = g_hash_table_new(g_str_hash, g_str_equal);
+    for (size_t i = 0; i < t->lane_count; i++)
+        use_share(share_of(&r, &t->lanes[i].account_id), t->lanes[i].active, t->lanes[i].slow);
     lanes_init(&r.settled);
     t->list = NULL;
     t->count = 0;
@@ -298,6 +337,7 @@ enum err delivery_take(struct tx *tx, struct delivery_take *t)
     t->more = t->again = false;
     enum err e = t->leases && !t->writing ? look_first(&r) : go_round(&r);
     lanes_done(&r.settled);
+    g_hash_table_destroy(r.shares);
     return e;
 }
 

@@ -30,7 +30,7 @@ extern const struct delivery_plan {
 
 /* A due delivery, with everything that an attempt needs. */
 struct delivery {
-    struct id webhook_id, id;
+    struct id webhook_id, account_id, id;
     enum delivery_form form;
     int64_t attempts;           /* attempts that have ended */
     int64_t lease;              /* names the lease; 0: it has no lease */
@@ -46,11 +46,12 @@ struct delivery {
 
 /* The deliveries of one endpoint that the caller holds, and how many more it accepts. */
 struct delivery_lane {
-    struct id webhook_id;
+    struct id webhook_id, account_id;
     const struct id *held; /* deliveries that are not returned again */
     size_t held_count;
-    unsigned room; /* 0: the endpoint is skipped */
-    bool slow;     /* it shares slow_room */
+    unsigned active; /* of them, in progress: they count for the account */
+    unsigned room;   /* 0: the endpoint is skipped */
+    bool slow;       /* it shares slow_room */
 };
 
 /* A position in the order of endpoints: by time, then by ID. */
@@ -68,6 +69,8 @@ struct delivery_take {
     unsigned lane_room;          /* for each endpoint that is not in `lanes` */
     unsigned room;               /* for all endpoints together */
     unsigned slow_room;          /* of `room`, for all slow endpoints together */
+    unsigned account_max;        /* for one account: in progress and taken together */
+    unsigned account_slow_max;   /* the same, of slow endpoints */
     struct delivery_place after; /* begins after it, so that each endpoint has its turn */
 
     struct delivery *list; /* in the arena */

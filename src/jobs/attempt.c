@@ -93,6 +93,7 @@ struct attempt *attempt_new(const struct delivery *d)
     struct arena arena;
     struct attempt *a = mem_new(struct attempt);
     a->signed_text = BUF(ATTEMPT_BODY_MAX);
+    a->account_id = d->account_id;
     a->result = (struct delivery_result){
         .webhook_id = d->webhook_id, .id = d->id, .form = d->form, .attempt = d->attempts + 1, .lease = d->lease};
     arena_init(&arena, first, sizeof first);

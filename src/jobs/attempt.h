@@ -11,6 +11,7 @@
 
 struct attempt {
     struct net_post post;
+    struct id account_id;
     struct delivery_result result; /* failure is set by attempt_new if nothing can be sent */
     char *url;
     struct buf signed_text;                                           /* the signature's time, a period, and the body */

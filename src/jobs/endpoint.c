@@ -16,7 +16,7 @@
 #define SLOW_MANY    4096
 
 struct endpoint {
-    struct id webhook_id;
+    struct id webhook_id, account_id;
     struct attempt *held; /* a list */
     unsigned held_count, active;
     unsigned window; /* the most that may be active */
@@ -137,8 +137,10 @@ void endpoints_offer(struct endpoints *s, struct arena *a, struct delivery_take 
     for (size_t i = 0; i < count; i++)
         lanes[i] =
             (struct delivery_lane){.webhook_id = list[i]->webhook_id,
+                                   .account_id = list[i]->account_id,
                                    .held = held_ids(list[i], a),
                                    .held_count = list[i]->held_count,
+                                   .active = list[i]->active,
                                    .room = min_of(remaining(list[i]->window, list[i]->active), ENDPOINT_OFFER_MAX),
                                    .slow = list[i]->slow};
     ret->lanes = lanes;
@@ -146,17 +148,20 @@ void endpoints_offer(struct endpoints *s, struct arena *a, struct delivery_take 
     ret->lane_room = ENDPOINT_WINDOW_FIRST;
     ret->room = min_of(endpoints_room(s), ENDPOINTS_OFFER_MAX);
     ret->slow_room = remaining(ENDPOINTS_SLOW_MAX, s->active_slow);
+    ret->account_max = ENDPOINTS_ACTIVE_MAX / ENDPOINTS_ACCOUNT;
+    ret->account_slow_max = ENDPOINTS_SLOW_MAX / ENDPOINTS_ACCOUNT;
 }
 
 /* ---- attempts ---- */
 
-static struct endpoint *find_or_add(struct endpoints *s, const struct id *webhook)
+static struct endpoint *find_or_add(struct endpoints *s, const struct id *webhook, const struct id *account)
 {
     struct endpoint *endpoint = g_hash_table_lookup(s->table, webhook->text);
     if (endpoint)
         return endpoint;
     endpoint = mem_new(struct endpoint);
     endpoint->webhook_id = *webhook;
+    endpoint->account_id = *account;
     endpoint->window = ENDPOINT_WINDOW_FIRST;
     g_hash_table_insert(s->table, endpoint->webhook_id.text, endpoint);
     return endpoint;
@@ -164,7 +169,7 @@ static struct endpoint *find_or_add(struct endpoints *s, const struct id *webhoo
 
 void endpoints_begin(struct endpoints *s, struct attempt *a)
 {
-    struct endpoint *endpoint = find_or_add(s, &a->result.webhook_id);
+    struct endpoint *endpoint = find_or_add(s, &a->result.webhook_id, &a->account_id);
     a->endpoint = endpoint;
     a->began_us = clock_monotonic_us();
     a->previous = NULL;

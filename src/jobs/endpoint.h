@@ -2,7 +2,8 @@
  * progress at once. The window begins at one, doubles with every answer, and falls back to one after a timeout.
  *
  * An endpoint is slow if its last answer took longer than a second, or timed out. All slow endpoints together may use a
- * part of the engine's capacity; the rest is always free for the others. The domain and the store call an endpoint's
+ * part of the engine's capacity; the rest is always free for the others. In the same way, the endpoints of one account
+ * may use a quarter of it, and of the part of slow endpoints. The domain and the store call an endpoint's
  * queue of due deliveries a lane (domain/delivery.h, table delivery_lane). */
 #pragma once
 #include "domain/delivery.h"
@@ -13,6 +14,7 @@
 #define ENDPOINT_OFFER_MAX    4    /* begun in one round, so that others have their turn */
 #define ENDPOINTS_ACTIVE_MAX  512  /* attempts in progress */
 #define ENDPOINTS_SLOW_MAX    128  /* of them, for slow endpoints */
+#define ENDPOINTS_ACCOUNT     4    /* one account's endpoints may use one part in four of each of the two */
 #define ENDPOINTS_HELD_MAX    2048 /* attempts in memory: in progress, or ended and not yet recorded */
 #define ENDPOINTS_OFFER_MAX   32   /* begun in one round, so that the load grows no faster than the engine keeps up */
 
@@ -26,7 +28,7 @@ void endpoints_free(struct endpoints *s);
 unsigned endpoints_held(const struct endpoints *s);
 unsigned endpoints_room(const struct endpoints *s);
 
-/* Sets the limits of the next take: lanes, lane_room, room and slow_room. Arrays are in the arena. */
+/* Sets the limits of the next take: lanes, and the numbers of room. Arrays are in the arena. */
 void endpoints_offer(struct endpoints *s, struct arena *a, struct delivery_take *ret);
 
 /* Adds an attempt that begins now. The endpoints own it until endpoints_remove. */

@@ -2,18 +2,19 @@
 -- node, whose end frees its leases (node.sql).
 
 -- name: delivery_lanes (sqlite)
--- The endpoints in the order of their next due delivery, after the position ($1, $2); at most $3.
-SELECT webhook_id, due_at, 0 AS earlier FROM delivery_lane {by delivery_lane_due} WHERE (due_at, webhook_id) > ($1, $2)
+-- The endpoints in the order of their next due delivery, after the position ($1, $2); at most $3. A deleted one has no account.
+SELECT l.webhook_id, l.due_at, 0 AS earlier, w.account_id FROM delivery_lane l {by delivery_lane_due}
+LEFT JOIN webhook w {by webhook_id} ON w.id = l.webhook_id WHERE (l.due_at, l.webhook_id) > ($1, $2)
 UNION ALL
-SELECT id, due_at, 1 FROM building_webhook {by building_webhook_due} WHERE (due_at, id) > ($1, $2)
+SELECT id, due_at, 1, account_id FROM building_webhook {by building_webhook_due} WHERE (due_at, id) > ($1, $2)
 ORDER BY due_at, webhook_id LIMIT $3
 
 -- name: delivery_lanes (postgresql)
 -- Each half has order and limit, too: without them PostgreSQL reads and sorts both tables.
-SELECT l.webhook_id, l.due_at, 0 AS earlier FROM (SELECT webhook_id, due_at FROM delivery_lane
-    WHERE (due_at, webhook_id) > ($1, $2) ORDER BY due_at, webhook_id LIMIT $3) AS l
+SELECT l.webhook_id, l.due_at, 0 AS earlier, w.account_id FROM (SELECT webhook_id, due_at FROM delivery_lane
+    WHERE (due_at, webhook_id) > ($1, $2) ORDER BY due_at, webhook_id LIMIT $3) AS l LEFT JOIN webhook w ON w.id = l.webhook_id
 UNION ALL
-SELECT b.id, b.due_at, 1 FROM (SELECT id, due_at FROM building_webhook
+SELECT b.id, b.due_at, 1, b.account_id FROM (SELECT id, due_at, account_id FROM building_webhook
     WHERE (due_at, id) > ($1, $2) ORDER BY due_at, id LIMIT $3) AS b
 ORDER BY due_at, webhook_id LIMIT $3
 
@@ -48,7 +49,7 @@ WHERE webhook_id IN (SELECT json_array_elements_text(CAST(CAST($1 AS TEXT) AS JS
                     AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= {real})
 
 -- columns: delivery
-d.id, d.attempts, d.leased_until, CASE WHEN b.id IS NULL THEN w.url ELSE b.url END AS url, CASE WHEN b.id IS NULL THEN w.secret ELSE b.secret END AS secret, CASE WHEN w.previous_until > $2 THEN w.previous_secret END AS previous_secret, d.event_id, e.type, e.created_at, e.data, e.trace, e.building_id
+d.id, d.account_id, d.attempts, d.leased_until, CASE WHEN b.id IS NULL THEN w.url ELSE b.url END AS url, CASE WHEN b.id IS NULL THEN w.secret ELSE b.secret END AS secret, CASE WHEN w.previous_until > $2 THEN w.previous_secret END AS previous_secret, d.event_id, e.type, e.created_at, e.data, e.trace, e.building_id
 
 -- name: delivery_take (sqlite)
 -- Excludes the deliveries that the caller has already taken, the list $4 (JSON). Only one process uses the store, so

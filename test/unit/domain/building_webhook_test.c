@@ -47,7 +47,7 @@ static void write_denial(struct tx *tx, const struct home *h)
 /* The due deliveries, of which none is held. */
 static struct delivery_take take_due(struct tx *tx)
 {
-    struct delivery_take t = {.writing = true, .lane_room = 20, .room = 100, .slow_room = 100};
+    struct delivery_take t = {.writing = true, .lane_room = 20, .room = 100, .slow_room = 100, .account_max = 100};
     tx_sql(tx, "UPDATE delivery SET leased_until = 0;");
     assert_none(delivery_take(tx, &t));
     return t;

@@ -56,6 +56,8 @@ static enum err take_run(struct tx *tx, void *arg)
 
 static void take(struct building_fixture *fx, struct delivery_take *t)
 {
+    if (!t->account_max)
+        t->account_max = t->account_slow_max = 1000;
     t->leases = !store_exclusive(fx->fixture->store);
     t->writing = false;
     assert_int_equal(fixture_run(fx, STORE_READ, take_run, t), ERR_NONE);
@@ -253,6 +255,53 @@ static void test_slow_endpoints_share_their_room_in_turns(void **state)
     }
 }
 
+/* Endpoints 1 to 3 are of one account, 4 and 5 of two others. */
+static void test_the_endpoints_of_one_account_have_a_share_in_turns(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct delivery_take t = {.lane_room = 1, .room = 9, .account_max = 2};
+    for (int i = 1; i <= 5; i++) {
+        add_endpoint(fx, i);
+        add(fx, i, i, fx->now_us);
+    }
+    fixture_sql(fx, "UPDATE webhook SET account_id = replace(id, '0', 'b') WHERE id >= '000000000000000000000004'");
+    static const char *const rounds[] = {"1 2 4 5", "3 4 5 1", "2 3 4 5"};
+    for (size_t i = 0; i < COUNT(rounds); i++) {
+        take(fx, &t);
+        taken(fx, &t, rounds[i]);
+        assert_true(t.more);
+        t.after = t.last;
+        free_leases(fx);
+    }
+}
+
+static void test_attempts_in_progress_count_for_their_account(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct delivery_lane lanes[3] = {{.active = 2}, {.active = 1, .slow = true}, {.room = 1, .slow = true}};
+    for (int i = 1; i <= 5; i++) {
+        add_endpoint(fx, i);
+        add(fx, i, i, fx->now_us);
+    }
+    fixture_sql(fx, "UPDATE webhook SET account_id = replace(id, '0', 'b') WHERE id = '000000000000000000000005'");
+    for (int i = 0; i < 3; i++) {
+        lanes[i].webhook_id = id_of(i + 1);
+        lanes[i].account_id = fx->account;
+    }
+    struct delivery_take t = {.lanes = lanes, .lane_count = 3, .lane_room = 1, .room = 9, .slow_room = 9};
+    static const struct {
+        unsigned all, slow;
+        const char *wanted;
+    } cases[] = {{3, 3, "5"}, {4, 1, "4 5"}, {4, 2, "3 5"}, {5, 2, "3 4 5"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        t.account_max = cases[i].all;
+        t.account_slow_max = cases[i].slow;
+        take(fx, &t);
+        taken(fx, &t, cases[i].wanted);
+        free_leases(fx);
+    }
+}
+
 static void test_a_take_that_begins_in_the_middle_visits_all_endpoints(void **state)
 {
     struct building_fixture *fx = *state;
@@ -426,7 +475,8 @@ static void test_an_attempt_counts_once(void **state)
         x(test_a_take_reports_the_next_due_time_after_taken_deliveries),                                               \
         x(test_an_endpoint_gives_no_more_than_its_room), x(test_a_full_endpoint_is_skipped),                           \
         x(test_a_held_delivery_is_not_taken_again), x(test_endpoints_take_turns),                                      \
-        x(test_slow_endpoints_share_their_room_in_turns),                                                              \
+        x(test_slow_endpoints_share_their_room_in_turns), x(test_the_endpoints_of_one_account_have_a_share_in_turns),  \
+        x(test_attempts_in_progress_count_for_their_account),                                                          \
         x(test_a_take_that_begins_in_the_middle_visits_all_endpoints), x(test_only_taken_deliveries_are_leased),       \
         x(test_a_deleted_endpoint_or_event_is_reported),                                                               \
         x(test_processes_that_share_the_store_never_take_a_delivery_twice),                                            \

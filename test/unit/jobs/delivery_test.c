@@ -7,6 +7,7 @@
 #include "domain/webhook.h"
 #include "domain/work.h"
 #include "jobs/delivery.h"
+#include "jobs/endpoint.h"
 
 #define COUNT(array)  (sizeof(array) / sizeof *(array))
 #define PATIENCE_MS   60000 /* a failing test ends by then */
@@ -521,6 +522,46 @@ static void test_endpoints_that_hang_do_not_hold_up_the_others(void **state)
     assert_false(deliveries_drain(d->engine, 1));
 }
 
+/* Copies the only endpoint with deliveries, its event and its delivery `count` times for another account, which then
+ * has them alone. */
+static void copy_for_another(struct fixture *d, int count)
+{
+    static const char *const copies[] = {
+        "INSERT INTO event (account_id, id, type, created_at, data) "
+        "SELECT '6b018c4a45a00d327e000002', id, type, created_at, data FROM event",
+        "INSERT INTO webhook (account_id, id, created_at, url, events, secret) "
+        "WITH RECURSIVE n(i) AS (SELECT 100001 UNION ALL SELECT i + 1 FROM n WHERE i < %d) "
+        "SELECT '6b018c4a45a00d327e000002', '6b018c4a45a00d327e' || i, created_at, url, events, secret FROM webhook, n "
+        "WHERE id IN (SELECT webhook_id FROM delivery)",
+        "INSERT INTO delivery (webhook_id, id, account_id, event_id, created_at, due_at) "
+        "SELECT w.id, d.id, w.account_id, d.event_id, d.created_at, d.due_at FROM delivery d, webhook w "
+        "WHERE w.account_id <> d.account_id",
+        "DELETE FROM delivery WHERE account_id <> '6b018c4a45a00d327e000002'",
+        "DELETE FROM delivery_lane",
+        "INSERT INTO delivery_lane (webhook_id, due_at) SELECT webhook_id, due_at FROM delivery",
+    };
+    for (size_t i = 0; i < COUNT(copies); i++)
+        fixture_sql(d->building, arena_printf(&d->building->arena, copies[i], 100000 + count).p);
+}
+
+/* More endpoints than there are attempts at once, as an account can have with many buildings. */
+static void test_an_account_whose_endpoints_hang_does_not_hold_up_the_others(void **state)
+{
+    struct fixture *d = *state;
+    const unsigned share = ENDPOINTS_ACTIVE_MAX / ENDPOINTS_ACCOUNT;
+    struct script *hanging = script_new(d, STR_NONE, true), *good = script_new(d, OK, false);
+    struct endpoint e = add_endpoint(d, listen_to(d, hanging));
+    queue(d, &e, 1);
+    copy_for_another(d, ENDPOINTS_ACTIVE_MAX);
+    start(d, LONG_MS); /* so that no hanging request ends before the test */
+    wait_for_requests(hanging, share);
+    e = add_endpoint(d, listen_to(d, good));
+    queue(d, &e, 10);
+    deliveries_kick(d->engine);
+    wait_for_requests(good, 10);
+    assert_int_equal(count_of(hanging), share);
+}
+
 static void test_a_kick_is_enough(void **state)
 {
     struct fixture *d = *state;
@@ -616,7 +657,8 @@ static enum err take_run(struct tx *tx, void *arg)
         (pthread_create(&writer, NULL, write_one, &r->writer) || pthread_join(writer, &failed) || failed))
         return ERR_INTERNAL_ERROR;
     r->written = true;
-    r->take = (struct delivery_take){.leases = true, .writing = true, .lane_room = 4, .room = 4, .slow_room = 4};
+    r->take = (struct delivery_take){
+        .leases = true, .writing = true, .lane_room = 4, .room = 4, .slow_room = 4, .account_max = 4};
     return delivery_take(tx, &r->take);
 }
 
@@ -654,7 +696,8 @@ static void test_a_drain_without_deliveries_returns_at_once(void **state)
         x(test_a_delivery_waits_until_its_secret_can_be_decrypted), x(test_a_deleted_event_cannot_be_sent),            \
         x(test_a_request_in_progress_at_the_stop_is_sent_again_after_a_start),                                         \
         x(test_a_delivery_canceled_while_it_is_sent_stays_canceled),                                                   \
-        x(test_endpoints_that_hang_do_not_hold_up_the_others), x(test_a_kick_is_enough),                               \
+        x(test_endpoints_that_hang_do_not_hold_up_the_others),                                                         \
+        x(test_an_account_whose_endpoints_hang_does_not_hold_up_the_others), x(test_a_kick_is_enough),                 \
         x(test_events_added_during_a_look_are_all_delivered), x(test_a_drain_without_deliveries_returns_at_once)
 
 #define SQLITE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
