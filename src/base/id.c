@@ -1,7 +1,6 @@
 #include "base/id.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -9,42 +8,54 @@
 
 #define COUNTER_BITS 24
 #define PROCESS_LEN  5
+#define AHEAD_S      ((uint64_t)(CLOCK_PARTED_US / US_PER_S))
 
+static pthread_mutex_t id_lock = PTHREAD_MUTEX_INITIALIZER; /* of both */
 static unsigned char process[PROCESS_LEN];
-static pthread_once_t started = PTHREAD_ONCE_INIT;
-/* Seconds and counter of the last ID as one number. The next is always larger. */
-static _Atomic uint64_t last;
+/* Seconds and counter of the last ID as one number; 0: there is none, and `process` is not chosen. */
+static uint64_t last;
 
-static void choose_random_part(void)
+static uint64_t seconds(int64_t us)
 {
-    crypto_random(process, sizeof process);
+    return us > 0 ? (uint64_t)(us / US_PER_S) : 0;
 }
 
-static uint64_t next(uint64_t s)
+/* Whether the last ID has the time of a clock that was ahead. A caller whose own time is old does not show that. */
+static bool last_is_ahead(uint64_t s)
 {
-    uint64_t seen = atomic_load_explicit(&last, memory_order_relaxed);
-    uint64_t mine;
-    do
-        mine = seen >= s << COUNTER_BITS ? seen + 1 : s << COUNTER_BITS;
-    while (!atomic_compare_exchange_weak_explicit(&last, &seen, mine, memory_order_relaxed, memory_order_relaxed));
+    const uint64_t last_s = last >> COUNTER_BITS;
+    return last_s > s + AHEAD_S && last_s > seconds(clock_now_us()) + AHEAD_S;
+}
+
+static uint64_t next(uint64_t s, unsigned char ret_process[static PROCESS_LEN])
+{
+    pthread_mutex_lock(&id_lock);
+    if (last_is_ahead(s))
+        last = 0;
+    if (!last)
+        crypto_random(process, sizeof process);
+    last = last >= s << COUNTER_BITS ? last + 1 : s << COUNTER_BITS;
+    const uint64_t mine = last;
+    memcpy(ret_process, process, sizeof process);
+    pthread_mutex_unlock(&id_lock);
     return mine;
 }
 
 struct id id_new(int64_t now_us)
 {
-    pthread_once(&started, choose_random_part);
-    uint64_t n = next(now_us > 0 ? (uint64_t)(now_us / US_PER_S) : 0);
+    unsigned char of[PROCESS_LEN];
+    uint64_t n = next(seconds(now_us), of);
     uint64_t s = n >> COUNTER_BITS;
     const struct id_bytes id = {{
         (unsigned char)(s >> 24),
         (unsigned char)(s >> 16),
         (unsigned char)(s >> 8),
         (unsigned char)s,
-        process[0],
-        process[1],
-        process[2],
-        process[3],
-        process[4],
+        of[0],
+        of[1],
+        of[2],
+        of[3],
+        of[4],
         (unsigned char)(n >> 16),
         (unsigned char)(n >> 8),
         (unsigned char)n,

@@ -57,6 +57,18 @@ describe('a clock that was wrong', () => {
         assert.ok(clock_settles_s > 3000 && clock_settles_s <= 3600, String(clock_settles_s));
     });
 
+    it('(9 hours ahead) is in no ID that is made after it', async () => {
+        const secondOf = (id) => Number.parseInt(id.slice(0, 8), 16);
+        const person = await resident(client);
+        await set(9 * HOURS_S);
+        const wrong = await grant(person, { type: 'passcode', label: 'Ana', access_code: '7350' });
+        await set(0);
+        const right = await grant(person, { type: 'passcode', label: 'Bob', access_code: '7351' });
+        const aheadOf = ({ id }) => secondOf(id) - Date.now() / 1000;
+        assert.ok(aheadOf(wrong) > 8 * HOURS_S, wrong.id);
+        assert.ok(aheadOf(right) < HOURS_S, right.id);
+    });
+
     /** Does, by the present clock, what limits, closings and retries count. */
     const use = async () => {
         const person = await resident(client);

@@ -8,11 +8,14 @@
 #define THREADS 4
 #define EACH    20000
 
-/* A time after all IDs created so far, so that the tests run in any order. */
+static int64_t latest_s;
+
+/* A time after all IDs created so far, so that the tests run in any order, and near the clock's. */
 static int64_t later_us(void)
 {
-    static int64_t s = 0x6a000000;
-    return (s += 16) * US_PER_S;
+    if (!latest_s)
+        latest_s = clock_now_us() / US_PER_S;
+    return (latest_s += 4) * US_PER_S;
 }
 
 static void assert_second(const struct id *id, int64_t at_us)
@@ -64,6 +67,32 @@ static void a_wrapping_counter_carries_into_the_seconds(void **state)
         last = id;
     }
     assert_second(&last, now_us + US_PER_S);
+}
+
+static void ids_follow_a_clock_that_was_ahead_and_is_set_back(void **state)
+{
+    (void)state;
+    const int64_t year_us = 365 * 86400 * US_PER_S;
+    for (int i = 1; i < 3; i++) {
+        const struct id before = id_new(later_us()), wrong = id_new(clock_now_us() + i * year_us);
+        latest_s = clock_now_us() / US_PER_S;
+        const struct id now = id_new(later_us());
+        assert_second(&wrong, clock_now_us() + i * year_us);
+        assert_second(&now, latest_s * US_PER_S);
+        assert_memory_equal(wrong.text + 8, before.text + 8, 10);
+        assert_memory_not_equal(now.text + 8, wrong.text + 8, 10);
+        const struct id next = id_new(latest_s * US_PER_S);
+        assert_true(strcmp(next.text, now.text) > 0);
+        assert_memory_equal(next.text + 8, now.text + 8, 10);
+    }
+}
+
+static void a_caller_with_an_old_time_gets_the_next_id(void **state)
+{
+    (void)state;
+    const struct id now = id_new(later_us()), next = id_new(clock_now_us() - 3600 * US_PER_S);
+    assert_true(strcmp(next.text, now.text) > 0);
+    assert_memory_equal(next.text, now.text, 18);
 }
 
 static void *make_ids(void *arg)
@@ -128,6 +157,8 @@ int main(void)
         cmocka_unit_test(an_id_contains_its_second),
         cmocka_unit_test(ids_ascend_when_the_clock_stops_or_goes_back),
         cmocka_unit_test(a_wrapping_counter_carries_into_the_seconds),
+        cmocka_unit_test(ids_follow_a_clock_that_was_ahead_and_is_set_back),
+        cmocka_unit_test(a_caller_with_an_old_time_gets_the_next_id),
         cmocka_unit_test(threads_never_get_the_same_id),
         cmocka_unit_test(either_case_is_parsed_into_lower_case),
         cmocka_unit_test(the_first_id_of_a_second_sorts_between_seconds),
