@@ -14,6 +14,7 @@ enum owner_mail {
     OWNER_NUMBER_GIVEN,
     OWNER_NUMBER_CHANGED,
     OWNER_NUMBER_TAKEN,
+    OWNER_NUMBER_ENDED,
     OWNER_EXPORTED,
     OWNER_MINUTES,
     OWNER_MAILS
@@ -63,9 +64,9 @@ static enum err owner_place(struct tx *tx, const struct id *building, struct own
     return ERR_NONE;
 }
 
-enum err owner_mail_number(struct tx *tx, const struct id *building, struct str number, struct str former)
+static enum err mail_number(struct tx *tx, enum owner_mail kind, const struct id *building, struct str number,
+                            struct str former)
 {
-    const enum owner_mail kind = !former.p ? OWNER_NUMBER_GIVEN : number.p ? OWNER_NUMBER_CHANGED : OWNER_NUMBER_TAKEN;
     struct owner_place place;
     enum err e = owner_place(tx, building, &place);
     if (e)
@@ -75,6 +76,17 @@ enum err owner_mail_number(struct tx *tx, const struct id *building, struct str 
                                       {STR("former"), former},
                                       {STR("url"), place_name(tx->config)}};
     return owner_mail_queue(tx, kind, place.email, place.language, words, sizeof words / sizeof *words);
+}
+
+enum err owner_mail_number(struct tx *tx, const struct id *building, struct str number, struct str former)
+{
+    const enum owner_mail kind = !former.p ? OWNER_NUMBER_GIVEN : number.p ? OWNER_NUMBER_CHANGED : OWNER_NUMBER_TAKEN;
+    return mail_number(tx, kind, building, number, former);
+}
+
+enum err owner_mail_number_ended(struct tx *tx, const struct id *building, struct str former)
+{
+    return mail_number(tx, OWNER_NUMBER_ENDED, building, STR_NONE, former);
 }
 
 enum err owner_mail_minutes(struct tx *tx, const struct id *account, const struct id *building)

@@ -1,5 +1,6 @@
-/* Mails to the owner of an account about changes that somebody else may have made, and limits that somebody may
- * use up: tbl/owner_mails.def. In the language of the notices that were asked for, or of the browser; else in English.
+/* Mails to the owner of an account about changes that somebody else may have made, numbers that have ended, and limits
+ * that somebody may use up: tbl/owner_mails.def. In the language of the notices that were asked for, or of the browser;
+ * else in English.
  */
 #pragma once
 #include "domain/browser.h"
@@ -8,6 +9,9 @@
 /* The operator gave the building `number` in place of `former`; either may be STR_NONE. Does nothing if the building,
  * or its account, is deleted. */
 enum err owner_mail_number(struct tx *tx, const struct id *building, struct str number, struct str former) CHECKED;
+
+/* The building lost its number `former` with the account's subscription. Does nothing in the same cases. */
+enum err owner_mail_number_ended(struct tx *tx, const struct id *building, struct str former) CHECKED;
 
 /* A call to the building rings no phone, since its account has no minutes left. Does nothing if a mail told so within
  * the day. */

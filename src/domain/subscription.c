@@ -2,6 +2,7 @@
 
 #include "domain/job.h"
 #include "domain/number.h"
+#include "domain/owner_mail.h"
 #include "domain/plan.h"
 #include "domain/row.h"
 
@@ -90,8 +91,12 @@ enum err subscription_release_numbers(struct tx *tx, const struct id *account, i
     if (!due_us || *ret_due_us)
         return ERR_NONE;
     e = building_list(tx, account, &buildings, &count);
-    for (size_t i = 0; !e && i < count; i++)
-        if (buildings[i].number.p)
-            e = number_release(tx, buildings[i].number);
+    for (size_t i = 0; !e && i < count; i++) {
+        if (!buildings[i].number.p)
+            continue;
+        e = number_release(tx, buildings[i].number);
+        if (!e)
+            e = owner_mail_number_ended(tx, &buildings[i].id, buildings[i].number);
+    }
     return e;
 }

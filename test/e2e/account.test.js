@@ -3,8 +3,10 @@
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
-import { advance, agent, building, DAY, edit, grant, ID, provisioned, resident, setSubscription, signIn, TIMESTAMP, UNKNOWN_ID, useWorld, visit }
-    from './lib/world.js';
+import { signInBrowser } from './lib/site.js';
+import {
+    advance, agent, building, DAY, edit, freshEmail, grant, ID, provisioned, resident, setSubscription, signIn, TIMESTAMP, UNKNOWN_ID, useWorld, visit,
+} from './lib/world.js';
 
 describe('account', () => {
     const w = useWorld();
@@ -132,6 +134,22 @@ describe('account', () => {
         const last = await signIn(client, session.email);
         assert.equal((await account(last)).virtual_number, null);
         assert.equal((await account(last)).readiness.building_connection, 'not_provisioned');
+    });
+
+    it('mails the owner the number that each building loses 30 days after the subscription, in the language of its notices', async () => {
+        const email = freshEmail();
+        const { site } = await signInBrowser(client, { email });
+        const home = await provisioned(await signIn(client, email));
+        ok(await site.put(`/v1/buildings/${home.id}/notices/email`, { notices: ['last_use'] }, { headers: { 'accept-language': 'es' } }));
+        const told = async () => ok(await client.as(undefined).get(`/sandbox/messages?to=${encodeURIComponent(email)}&channel=email`)).data
+            .filter(({ subject }) => subject === 'Se liberó el número de teléfono de Home');
+        await setSubscription(client, email, 'canceled');
+        await advance(client, 29 * DAY / 1000);
+        assert.deepEqual(await told(), []);
+        await advance(client, 2 * DAY / 1000);
+        const [mail, ...more] = await told();
+        assert.deepEqual(more, []);
+        assert.ok(mail.text.includes(home.virtual_number), mail.text);
     });
 
     it('keeps the number when the subscription is renewed within the 30 days', async () => {
