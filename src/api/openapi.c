@@ -59,6 +59,7 @@ static void add_query(json_t *parameters, const struct shape *query)
     for (size_t i = 0; i < query->field_count; i++) {
         const struct field *f = &query->fields[i];
         json_t *property = json_object_get(properties, f->name);
+        json_object_del(property, "description"); /* the parameter has it */
         add_parameter(parameters, f->name, "query", f->flags & F_REQUIRED, json_incref(property), f->doc);
     }
     json_decref(schema);

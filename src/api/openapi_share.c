@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/crypto.h"
 
 #define NAME_MAX_LEN 96
+#define DIGITS       4 /* of the hash that a name ends with */
 
 /* The objects of one kind. They are visited twice: once to count equal ones, once to replace those that repeat. */
 struct pool {
@@ -13,23 +15,30 @@ struct pool {
     json_t *names;  /* component names, by text; NULL in the first pass */
     json_t *components;
     const char *kind;
+    json_int_t least; /* occurrences of an object that is moved */
 };
 
-static void choose_name(const struct pool *p, const char *base, char ret[static NAME_MAX_LEN])
+/* The name depends on the object alone, so that it stays when operations come and go. */
+static void choose_name(const struct pool *p, const char *base, const char *text, char ret[static NAME_MAX_LEN])
 {
-    snprintf(ret, NAME_MAX_LEN, "%s", base);
-    for (int n = 2; json_object_get(p->components, ret); n++)
-        snprintf(ret, NAME_MAX_LEN, "%s_%d", base, n);
+    unsigned char hash[SHA256_LEN];
+    char hex[2 * SHA256_LEN + 1];
+    crypto_sha256(str_z(text), hash);
+    hex_encode(hash, sizeof hash, hex);
+    int digits = DIGITS;
+    do
+        snprintf(ret, NAME_MAX_LEN, "%s_%.*s", base, digits++, hex);
+    while (json_object_get(p->components, ret));
 }
 
 /* The reference that replaces the object; NULL: keep the object. */
 static json_t *replacement(struct pool *p, json_t *object, const char *text, const char *base)
 {
-    if (json_integer_value(json_object_get(p->counts, text)) < 2)
+    if (json_integer_value(json_object_get(p->counts, text)) < p->least)
         return NULL;
     if (!json_object_get(p->names, text)) {
         char name[NAME_MAX_LEN];
-        choose_name(p, base, name);
+        choose_name(p, base, text, name);
         json_object_set(p->components, name, object);
         json_object_set_new(p->names, text, json_string(name));
     }
@@ -98,9 +107,10 @@ static void visit_all(struct pool *p, json_t *paths, void (*visit_kind)(struct p
     }
 }
 
-static void share(json_t *paths, json_t *components, const char *kind, void (*visit_kind)(struct pool *, json_t *))
+static void share(json_t *paths, json_t *components, const char *kind, json_int_t least,
+                  void (*visit_kind)(struct pool *, json_t *))
 {
-    struct pool p = {.counts = json_object(), .components = json_object(), .kind = kind};
+    struct pool p = {.counts = json_object(), .components = json_object(), .kind = kind, .least = least};
     visit_all(&p, paths, visit_kind);
     p.names = json_object();
     visit_all(&p, paths, visit_kind);
@@ -113,8 +123,8 @@ static void share(json_t *paths, json_t *components, const char *kind, void (*vi
 
 void openapi_share(json_t *paths, json_t *components)
 {
-    share(paths, components, "parameters", visit_parameters);
-    share(paths, components, "headers", visit_headers);
-    share(paths, components, "responses",
-          visit_responses); /* equal headers are already replaced, so equal responses have equal references */
+    share(paths, components, "parameters", 2, visit_parameters);
+    share(paths, components, "headers", 1, visit_headers);
+    /* All headers are already replaced, so equal responses have equal references. */
+    share(paths, components, "responses", 2, visit_responses);
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include <jansson.h>
 
-/* Moves each parameter, header and response that occurs more than once in `paths` to `components` and leaves
- * references. A parameter or header keeps its name. A response is named after its first code and status, with a number
- * if that name is taken. */
+/* Moves each header in `paths`, and each parameter and response that occurs more than once, to `components` and leaves
+ * references. Its name is that of the parameter or header, or the first code and status of the response, and the first
+ * digits of its hash. */
 void openapi_share(json_t *paths, json_t *components);

@@ -129,7 +129,7 @@ describe('the OpenAPI documents', () => {
 
     it('are short enough to be read by a program that pays for each word', () => {
         assert.ok(documents.served.length < 300_000, `${documents.served.length} bytes`);
-        assert.ok(gzipSync(documents.served, { level: 9 }).length < 30_000, 'compressed');
+        assert.ok(gzipSync(documents.served, { level: 9 }).length < 31_000, 'compressed');
     });
 
     it('name their parts so that generators can make identifiers of the names', () => {

@@ -50,7 +50,49 @@ static const struct route open_rows[] = {
      .status = 200,
      .flags = ROUTE_PAGE},
 };
-static const struct route_set keyed = ROUTE_SET(keyed_rows), open = ROUTE_SET(open_rows);
+/* Responses with the same first code and status as those of keyed_rows, and other contents. */
+static const struct route more_rows[] = {
+    {.operation_id = "first",
+     .summary = "First",
+     .tag = "Access grants",
+     .method = HTTP_GET,
+     .path = "/a/first",
+     .credential = CRED_WEB_SESSION,
+     .store_error = ERR_CREATE_FAILED,
+     .status = 200},
+    {.operation_id = "second",
+     .summary = "Second",
+     .tag = "Access grants",
+     .method = HTTP_GET,
+     .path = "/a/second",
+     .credential = CRED_WEB_SESSION,
+     .store_error = ERR_CREATE_FAILED,
+     .status = 200},
+    {.operation_id = "third",
+     .summary = "Third",
+     .tag = "Access grants",
+     .method = HTTP_GET,
+     .path = "/a/third",
+     .credential = CRED_PARENT,
+     .parent_error = ERR_PARENT_BILLING_REQUIRED,
+     .scopes = SCOPE(ACCOUNT_READ),
+     .limit = LIMIT_KEY,
+     .status = 200},
+    {.operation_id = "fourth",
+     .summary = "Fourth",
+     .tag = "Access grants",
+     .method = HTTP_GET,
+     .path = "/a/fourth",
+     .credential = CRED_PARENT,
+     .parent_error = ERR_PARENT_BILLING_REQUIRED,
+     .scopes = SCOPE(ACCOUNT_READ),
+     .limit = LIMIT_KEY,
+     .status = 200},
+};
+static const struct route_set keyed = ROUTE_SET(keyed_rows), open = ROUTE_SET(open_rows), more = ROUTE_SET(more_rows);
+static const struct route_set *const grown_sets[] = {&more, &keyed, &open};
+static const struct openapi grown = {
+    .title = "Grown", .description = "All and more.", .sets = grown_sets, .set_count = 3, .guide = "/guide"};
 static const struct route_set *const both[] = {&keyed, &open}, *const open_only[] = {&open};
 
 static const struct openapi whole = {
@@ -153,6 +195,24 @@ static void operations_have_an_example_and_distinct_responses(void **state)
     json_decref(d);
 }
 
+static void more_operations_rename_nothing_that_is_shared(void **state)
+{
+    (void)state;
+    json_t *before = document(&whole, NULL), *after = document(&grown, NULL);
+    const char *kind, *name;
+    json_t *list, *shared;
+    json_object_foreach (json_object_get(before, "components"), kind, list) {
+        json_object_foreach (list, name, shared) {
+            if (!json_equal(shared, AT(after, "components", kind, name)))
+                fail_msg("%s %s is another one or has another name", kind, name);
+        }
+    }
+    assert_true(json_object_size(AT(after, "components", "responses")) >
+                json_object_size(AT(before, "components", "responses")));
+    json_decref(before);
+    json_decref(after);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +222,7 @@ int main(void)
         cmocka_unit_test(every_id_parameter_is_named_id),
         cmocka_unit_test(descriptions_state_the_requirements_of_the_row),
         cmocka_unit_test(operations_have_an_example_and_distinct_responses),
+        cmocka_unit_test(more_operations_rename_nothing_that_is_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
