@@ -190,6 +190,7 @@ endef
 $(foreach test,$(tests:test/unit/%.c=%),$(eval $(call unit_test,$(test)))) # http: the test receiver has TLS
 $(test_programs): private own_libraries := -lcmocka
 $(BUILD)/jobs_operation_crash_test: private own_link := -Wl,--wrap=work_run
+$(BUILD)/voice_story_test: private own_link := -Wl,--wrap=clock_monotonic_us
 # The browser's side (test/unit/voice/raw_browser.h).
 $(BUILD)/voice_sip_listener_test $(BUILD)/voice_webrtc_test: private own_libraries := -lcmocka $(srtp)
 $(BUILD)/bench_webrtc: private own_libraries := $(srtp)

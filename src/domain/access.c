@@ -104,21 +104,34 @@ static enum err access_reserve(struct tx *tx, struct door *door)
     return minutes ? ERR_NONE : owner_mail_minutes(tx, &d->account_id, &d->building_id);
 }
 
+static enum err record_forwarding(struct tx *tx, const struct id *building, int64_t at_us, struct door *ret)
+{
+    enum err e = door_by_building(tx, building, STR_NONE, ret);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
+    ret->decision.verdict = ACCESS_FORWARD;
+    ret->decision.reason = ACCESS_UNDECIDED;
+    return door_record_forward(tx, ret, at_us);
+}
+
 enum err access_forwarded(struct tx *tx, const struct id *building, struct access_decision *ret)
 {
     struct door door;
-    enum err e = door_by_building(tx, building, STR_NONE, &door);
-    if (e)
-        return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    e = door_record_forward(tx, &door);
+    enum err e = record_forwarding(tx, building, tx->now_us, &door);
     if (!e)
         e = access_reserve(tx, &door);
     if (!e && door.ready)
         e = near_find(tx, building, door.decision.near, &door.decision.near_count);
-    if (e)
-        return e;
-    *ret = door.decision;
-    ret->verdict = ACCESS_FORWARD;
-    ret->reason = ACCESS_UNDECIDED;
-    return ERR_NONE;
+    if (!e)
+        *ret = door.decision;
+    return e;
+}
+
+enum err access_forwarded_late(struct tx *tx, const struct id *building, int64_t at_us, struct access_decision *ret)
+{
+    struct door door;
+    enum err e = record_forwarding(tx, building, at_us, &door);
+    if (!e)
+        *ret = door.decision;
+    return e;
 }

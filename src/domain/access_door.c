@@ -218,11 +218,13 @@ enum err door_record_wrong_code(struct tx *tx, struct door *door, bool spoken, s
     return ERR_NONE;
 }
 
-enum err door_record_forward(struct tx *tx, const struct door *door)
+enum err door_record_forward(struct tx *tx, const struct door *door, int64_t at_us)
 {
-    const struct event_data data = place_data(door, tx->now_us);
+    const struct event_data data = place_data(door, at_us);
+    struct tx then = *tx;
+    then.now_us = at_us;
     enum err e =
-        activity_add(tx, &door->decision.building_id,
+        activity_add(&then, &door->decision.building_id,
                      &(struct activity){.type = ACTIVITY_CALL, .name = STR("Forwarded call"), .succeeded = true});
     return e ? e : add_event(tx, door, EVENT_ACCESS_CALL_FORWARDED, &data);
 }

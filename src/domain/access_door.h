@@ -43,6 +43,7 @@ enum err door_usable(struct tx *tx, const struct door *door, enum grant_type typ
 enum err door_record_release(struct tx *tx, struct door *door, const struct usable *grant) CHECKED;
 /* Records a wrong code: log entry, event, guard. ret->minutes is not 0 if the code closed the keypad to the group. */
 enum err door_record_wrong_code(struct tx *tx, struct door *door, bool spoken, struct guard_closing *ret) CHECKED;
-enum err door_record_forward(struct tx *tx, const struct door *door) CHECKED;
+/* A forwarding at at_us, now or earlier. */
+enum err door_record_forward(struct tx *tx, const struct door *door, int64_t at_us) CHECKED;
 /* Records the moment for notices, after all other records. */
 enum err door_tell(struct tx *tx, const struct door *door) CHECKED;

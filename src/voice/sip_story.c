@@ -19,7 +19,7 @@ void sip_story_begin(struct sip_call *c)
 static void sip_story_live(struct sip_call *c)
 {
     if (!c->ended)
-        story_live(&c->story, c->agent->store);
+        story_live(&c->story, c->agent->store, c->agent->config);
 }
 
 void sip_story_event(struct sip_call *c, const struct call_event *e)
@@ -79,7 +79,7 @@ static void write_line(struct sip_call *c)
 static void write_record(struct sip_call *c)
 {
     if (c->told || c->story.end.outcome != CALL_RECORD_NONE)
-        story_submit(&c->story, c->ended_ms, c->agent->store);
+        story_submit(&c->story, c->ended_ms, c->agent->store, c->agent->config);
     else
         story_drop(&c->story);
 }

@@ -115,6 +115,16 @@ static void story_timed_out(struct story *s, int64_t at_ms, const struct call *c
     story_forwarded(s, at_ms, c);
 }
 
+static void story_failed(struct story *s, int64_t at_ms, const struct call *c, const struct access_decision *d)
+{
+    s->unlogged = c->outcome == CALL_FORWARDED;
+    s->unrung = s->unlogged && !id_given(&s->end.building_id);
+    s->forwarded_ms = at_ms;
+    if (d)
+        story_place(s, d);
+    story_word(s, at_ms, CALL_STEP_FAILED, NULL);
+}
+
 void story_event(struct story *s, int64_t at_ms, const struct call *c, const struct call_event *e)
 {
     static const enum call_record_outcome outcomes[] = {[CALL_NO_OUTCOME] = CALL_RECORD_NONE,
@@ -134,9 +144,7 @@ void story_event(struct story *s, int64_t at_ms, const struct call *c, const str
         story_decided(s, at_ms, c, e->decision);
         break;
     case CALL_FAILED:
-        if (e->decision)
-            story_place(s, e->decision);
-        story_word(s, at_ms, CALL_STEP_FAILED, NULL);
+        story_failed(s, at_ms, c, e->decision);
         break;
     case CALL_DIGIT:
         story_word(s, at_ms, CALL_STEP_KEY, e->way);
@@ -304,11 +312,49 @@ static struct str story_unfed(const struct story *s)
     return str_n(s->steps + s->fed, s->n - s->fed);
 }
 
+static enum err feed_late(struct tx *tx, const struct story *s, const struct access_decision *d)
+{
+    struct tx then = *tx;
+    enum err e = ERR_NONE;
+    then.now_us = s->arrival.started_us;
+    if (s->unrung)
+        e = feed_decided(&then, &s->arrival, FEED_ARRIVAL, d, s->end.reason);
+    then.now_us += s->forwarded_ms * 1000;
+    return e ? e : feed_decided(&then, &s->arrival, FEED_FORWARDING, d, s->end.reason);
+}
+
+/* Records the forwarding that could not be recorded in time. A decision begins the call's record: if there is one, it
+ * was stored, though its answer was lost. */
+static enum err story_forwarding(struct tx *tx, const struct story *s)
+{
+    struct recorded_call found;
+    struct access_decision d;
+    const struct id *building = &s->end.building_id;
+    if (!s->unlogged)
+        return ERR_NONE;
+    enum err e = call_record_get(tx, building, &s->arrival.id, &found);
+    if (e != ERR_NOT_FOUND)
+        return e;
+    e = access_forwarded_late(tx, building, s->arrival.started_us + s->forwarded_ms * 1000, &d);
+    if (e)
+        return e == ERR_BUILDING_NOT_FOUND ? ERR_NONE : e;
+    e = feed_late(tx, s, &d);
+    return e ? e
+             : call_record_write(tx, &s->arrival,
+                                 &(struct call_end){.account_id = d.account_id,
+                                                    .building_id = d.building_id,
+                                                    .outcome = CALL_RECORD_FORWARDED,
+                                                    .reason = s->end.reason});
+}
+
 enum err story_feed(struct tx *tx, struct story *s)
 {
     if (!s->recorded)
         return ERR_NONE;
-    enum err e = feed_steps(tx, &s->arrival, &s->end.building_id, story_unfed(s));
+    enum err e = story_forwarding(tx, s);
+    s->unlogged = false;
+    if (!e)
+        e = feed_steps(tx, &s->arrival, &s->end.building_id, story_unfed(s));
     s->fed = s->n;
     return e;
 }
@@ -333,6 +379,7 @@ struct story_task {
     struct story story;
     int64_t at_ms; /* the end of the call; -1: it goes on */
     struct store *store;
+    const struct config *config;
     struct story_task *next; /* waits for this one */
     unsigned references;     /* of the story, and of the store */
     bool done;
@@ -361,10 +408,13 @@ static void story_unref(struct story_task *t)
 static enum err story_task_run(struct store_task *task, struct db *db)
 {
     struct story_task *t = container_of(task, struct story_task, task);
-    struct tx tx = {.db = db};
-    if (t->at_ms >= 0)
-        return story_write(&tx, &t->story, t->at_ms);
-    return feed_steps(&tx, &t->story.arrival, &t->story.end.building_id, story_unfed(&t->story));
+    struct story story = t->story; /* the task may run again */
+    struct arena arena;
+    arena_init(&arena, NULL, 0);
+    struct tx tx = {.arena = &arena, .db = db, .config = t->config, .now_us = clock_now_us()};
+    const enum err e = t->at_ms >= 0 ? story_write(&tx, &story, t->at_ms) : story_feed(&tx, &story);
+    arena_done(&arena);
+    return e;
 }
 
 /* All that is known of a call whose record is lost. Its steps have neither keys nor codes. */
@@ -380,10 +430,10 @@ static void log_lost(const struct story_task *t, enum err why)
     for (size_t i = 0; i < n; i++)
         steps[i] = steps[i] == '\n' ? ';' : steps[i];
     log_error("call record not written call=%s error=%s account=%s building=%s number=%s caller=%s source=%s "
-              "started_us=%lld lasted_ms=%lld reason=%s grant=%s resident_opened=%d steps=\"%.*s\"",
+              "started_us=%lld lasted_ms=%lld outcome=%s reason=%s grant=%s resident_opened=%d steps=\"%.*s\"",
               a->id.text, err_info(why)->code, end->account_id.text, end->building_id.text, a->dialled, a->caller,
-              a->source, (long long)a->started_us, (long long)t->at_ms, access_reason_names[end->reason],
-              end->grant_id.text, end->resident_opened, (int)n, steps);
+              a->source, (long long)a->started_us, (long long)t->at_ms, call_record_outcome_names[end->outcome],
+              access_reason_names[end->reason], end->grant_id.text, end->resident_opened, (int)n, steps);
 }
 
 /* Returns the write that has waited for this one. */
@@ -474,23 +524,26 @@ static void story_follow(struct story *s, struct story_task *t)
     story_unref(last);
 }
 
-static struct story_task *story_task_new(const struct story *s, int64_t at_ms, struct store *store, unsigned references)
+static struct story_task *story_task_new(const struct story *s, int64_t at_ms, struct store *store,
+                                         const struct config *config, unsigned references)
 {
     struct story_task *t = mem_new(struct story_task);
     t->task = (struct store_task){.mode = STORE_WRITE, .run = story_task_run, .done = story_task_done};
     t->story = *s;
     t->at_ms = at_ms;
     t->store = store;
+    t->config = config;
     t->references = references;
     return t;
 }
 
-void story_live(struct story *s, struct store *store)
+void story_live(struct story *s, struct store *store, const struct config *config)
 {
-    if (!s->recorded || !feed_tells(story_unfed(s)))
+    if (!s->recorded || !(s->unlogged || feed_tells(story_unfed(s))))
         return;
-    struct story_task *t = story_task_new(s, -1, store, 2);
+    struct story_task *t = story_task_new(s, -1, store, config, 2);
     s->fed = s->n;
+    s->unlogged = false;
     story_follow(s, t);
     s->last = t;
 }
@@ -501,10 +554,10 @@ void story_drop(struct story *s)
     s->last = NULL;
 }
 
-void story_submit(struct story *s, int64_t at_ms, struct store *store)
+void story_submit(struct story *s, int64_t at_ms, struct store *store, const struct config *config)
 {
     if (s->recorded)
-        story_follow(s, story_task_new(s, at_ms, store, 1));
+        story_follow(s, story_task_new(s, at_ms, store, config, 1));
     else
         story_unref(s->last);
     s->last = NULL;

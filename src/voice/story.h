@@ -19,6 +19,9 @@ struct story {
     const char *tone_way;        /* the way the release tone goes: "event", "tone", "info"; NULL: unknown */
     bool recorded;               /* the call leaves a record */
     bool ended;                  /* end.ended_by is set */
+    bool unlogged;               /* the store failed, and the forwarding is to be recorded by the next write: */
+    bool unrung;                 /* the arrival, too */
+    int64_t forwarded_ms;        /* when it was forwarded, since the start */
     unsigned omitted;            /* steps for which there was no room */
     size_t fed;                  /* the bytes of `steps` that were given to the feed */
     struct story_task *last;     /* the last write of story_live(); NULL: none */
@@ -43,11 +46,14 @@ void story_listening(struct story *s, int64_t at_ms, const char *text, const str
 /* The party or the cause that ends the call; the first one counts. Without it, the caller hung up. */
 void story_ended_by(struct story *s, enum call_ended_by by);
 
+/* A forwarding that could not be recorded when it was decided is recorded by the first of these writes, once, with its
+ * own time: the log entry, the events and the beginning of the call's record. */
+
 /* Writes the steps since the last time to the feed, in the transaction of a front end that keeps no call in memory. */
 enum err story_feed(struct tx *tx, struct story *s) CHECKED;
 /* The same as a task of the store, for a call in memory: cheap without such steps. The writes of a call follow one
  * another. story_submit() or story_drop() must follow. */
-void story_live(struct story *s, struct store *store);
+void story_live(struct story *s, struct store *store, const struct config *config);
 /* The call ends without a record. */
 void story_drop(struct story *s);
 
@@ -55,7 +61,7 @@ void story_drop(struct story *s);
 enum err story_write(struct tx *tx, struct story *s, int64_t at_ms) CHECKED;
 /* The same as a task of the store, on a copy, after those of story_live(). A write that fails is repeated for an hour.
  * If it never succeeds, or the process ends before, the facts of the call are logged. */
-void story_submit(struct story *s, int64_t at_ms, struct store *store);
+void story_submit(struct story *s, int64_t at_ms, struct store *store, const struct config *config);
 /* To be called about once a second: repeats the writes that failed, when it is time; `all`: now. */
 void story_repeat(bool all);
 /* Gives up all writes that wait to be repeated. Must follow the store's close. */

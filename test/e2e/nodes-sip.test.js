@@ -11,6 +11,8 @@ import { NameServer } from './lib/provider.js';
 import { sql } from './lib/store.js';
 import { eventually, grant, resident, useWorld, world } from './lib/world.js';
 
+const CLOCK_MS = 1000; // times are cut to milliseconds, and taken by two processes
+
 /** Calls the name with a box over TCP: {opened()}, which presses the code and resolves to the tones that the box heard until the end. */
 async function callDoor(phone, person) {
     const from = phone.events.length;
@@ -83,6 +85,7 @@ describe('a node that has lost its store', () => {
     let phone;
     let port;
     let person;
+    let forwarded; // between these times, a visitor was, from memory
     let unseen; // whose door the first node does not know: no call has reached it
 
     /** Shuts the store for the first node only, which has a role of its own, or opens it again. */
@@ -119,7 +122,9 @@ describe('a node that has lost its store', () => {
         const resident = await startPhone('--listen', `127.0.0.1:${port}`, '--digits', '9', '--hangup', '2000');
         const call = await callDoor(phone, person);
         setAway(true);
+        const began = Date.now();
         assert.match(await call.opened(), /5/);
+        forwarded = [began, Date.now()];
         assert.equal((await resident.ended).status, 0);
         assert.ok(await lost.daemon.logged(/info call source=tcp.* decision=forwarded reason=error .*ended=failed/));
     });
@@ -132,6 +137,18 @@ describe('a node that has lost its store', () => {
         assert.equal(await (await callDoor(phone, unseen)).opened(), '5');
         assert.ok(await other.daemon.logged(/info call source=tcp.*ended=released/));
         assert.ok(await lost.daemon.logged(/info call source=tcp.* status=503/));
+    });
+
+    it('logs the visitor whom it forwarded, once and with the time of the call, when the store is back', async () => {
+        const log = async () => ok(await person.client.get('/v1/logs')).data.filter((entry) => entry.name === 'Forwarded call');
+        const [away, until] = forwarded;
+        assert.deepEqual(await log(), []);
+        setAway(false);
+        const [entry] = await eventually(async () => { const entries = await log(); return entries.length > 0 && entries; }, 'the entry');
+        assert.ok(Date.parse(entry.created_at) >= away - CLOCK_MS && Date.parse(entry.created_at) <= until + CLOCK_MS, entry.created_at);
+        const calls = await eventually(async () => { const { data } = ok(await person.client.get('/v1/calls')); return data[0]?.ended_at && data; }, 'the record');
+        assert.equal(calls[0].outcome, 'forwarded');
+        assert.equal((await log()).length, 1);
     });
 
     it('takes calls again when the store is back', async () => {

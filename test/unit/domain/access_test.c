@@ -20,6 +20,7 @@ static struct access_decision enter(struct building_fixture *fx, const char *dig
 
 struct forwarding {
     const struct id *building;
+    int64_t at_us; /* of one that is recorded later */
     struct access_decision decision;
 };
 
@@ -27,6 +28,12 @@ static enum err forwarded_run(struct tx *tx, void *arg)
 {
     struct forwarding *f = arg;
     return access_forwarded(tx, f->building, &f->decision);
+}
+
+static enum err late_run(struct tx *tx, void *arg)
+{
+    struct forwarding *f = arg;
+    return access_forwarded_late(tx, f->building, f->at_us, &f->decision);
 }
 
 static struct grant passcode(struct building_fixture *fx, const char *code)
@@ -798,6 +805,27 @@ static void test_each_decision_has_its_reason(void **state)
     expect_reason(arrive(fx), "no_tone");
 }
 
+static void test_a_forwarding_that_is_recorded_later_has_its_own_time(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct forwarding f = {.building = &fx->building, .at_us = fx->now_us - 1800 * US_PER_S};
+    assert_int_equal(fixture_run(fx, STORE_WRITE, late_run, &f), ERR_NONE);
+    fixture_expect(fx, "SELECT name, created_at FROM activity NATURAL JOIN activity_kind",
+                   arena_printf(&fx->arena, "Forwarded call|%lld\n", (long long)f.at_us).p);
+    fixture_expect(fx, EVENTS,
+                   arena_printf(&fx->arena,
+                                "access.call_forwarded|{\"building_id\":\"%s\",\"building_label\":\"Home\","
+                                "\"occurred_at\":\"2026-11-20T09:00:00.000Z\"}\n",
+                                fx->building.text)
+                       .p);
+    fixture_expect(fx, "SELECT created_at FROM event",
+                   arena_printf(&fx->arena, "%lld\n", (long long)fx->now_us).p); /* it is delivered from now on */
+    assert_int_equal(f.decision.verdict, ACCESS_FORWARD);
+    struct id gone = id_new(fx->now_us);
+    f.building = &gone;
+    assert_int_equal(fixture_run(fx, STORE_WRITE, late_run, &f), ERR_BUILDING_NOT_FOUND);
+}
+
 /* The grants that a forwarded call names: "Later:not_begun Mail:outside_window ". */
 static const char *near_misses(struct building_fixture *fx)
 {
@@ -875,7 +903,8 @@ static void test_a_forwarded_call_names_the_five_newest_grants_at_most(void **st
         T(test_the_owner_is_mailed_once_a_day_with_the_callers_number),                                                \
         T(test_known_callers_are_bounded_and_the_least_recent_is_evicted), T(test_old_callers_and_guards_are_purged),  \
         T(test_a_removed_building_leaves_no_callers_and_no_guard),                                                     \
-        T(test_a_forwarded_call_is_logged_and_has_an_event), T(test_each_decision_has_its_reason),                     \
+        T(test_a_forwarded_call_is_logged_and_has_an_event),                                                           \
+        T(test_a_forwarding_that_is_recorded_later_has_its_own_time), T(test_each_decision_has_its_reason),            \
         T(test_a_forwarded_call_names_the_unusable_grants_with_reasons),                                               \
         T(test_a_forwarded_call_names_the_five_newest_grants_at_most)
 

@@ -1,6 +1,7 @@
 /* The story of a call: its steps, and its bounds. */
 #include "voice/story.h"
 
+#include "base/clock.h"
 #include "domain/feed.h"
 
 #include <setjmp.h>
@@ -8,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -17,16 +19,40 @@
 /* ---- in place of domain/call_record.c ---- */
 
 static char steps_written[CALL_RECORD_STEPS_MAX];
-static int records;
+static int records, begun;
 static enum call_record_outcome outcome_written;
 
 enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end)
 {
     (void)tx;
     (void)arrival;
+    if (!end->ended_us) {
+        begun++;
+        return ERR_NONE;
+    }
     outcome_written = end->outcome;
     (void)snprintf(steps_written, sizeof steps_written, "%.*s", STR_ARG(end->steps));
     records++;
+    return ERR_NONE;
+}
+
+enum err call_record_get(struct tx *tx, const struct id *building, const struct id *id, struct recorded_call *ret)
+{
+    (void)tx, (void)building, (void)id, (void)ret;
+    return begun ? ERR_NONE : ERR_NOT_FOUND;
+}
+
+/* ---- in place of domain/access.c ---- */
+
+static int entries;
+static int64_t entry_us;
+
+enum err access_forwarded_late(struct tx *tx, const struct id *building, int64_t at_us, struct access_decision *ret)
+{
+    (void)tx;
+    entries++;
+    entry_us = at_us;
+    *ret = (struct access_decision){.verdict = ACCESS_FORWARD, .building_id = *building};
     return ERR_NONE;
 }
 
@@ -43,6 +69,19 @@ enum err feed_steps(struct tx *tx, const struct call_arrival *call, const struct
     return ERR_NONE;
 }
 
+static char decisions_fed[100];
+
+enum err feed_decided(struct tx *tx, const struct call_arrival *call, enum feed_decision what,
+                      const struct access_decision *d, enum access_reason reason)
+{
+    const size_t n = strlen(decisions_fed);
+    assert_string_equal(d->building_id.text, BUILDING);
+    (void)snprintf(decisions_fed + n, sizeof decisions_fed - n, "%lld %s %s\n",
+                   (long long)(tx->now_us - call->started_us) / 1000, what == FEED_ARRIVAL ? "ring" : "forwarded",
+                   access_reason_names[reason]);
+    return ERR_NONE;
+}
+
 bool feed_tells(struct str steps)
 {
     return steps.n > 0;
@@ -54,6 +93,35 @@ enum err feed_ended(struct tx *tx, const struct call_arrival *call, const struct
     (void)call;
     assert_true(end->ended_us != 0);
     return ERR_NONE;
+}
+
+/* ---- in place of the store, and of time ---- */
+
+static struct store_task *submitted;
+static int64_t monotonic_us = US_PER_S;
+
+void store_submit(struct store *s, struct store_task *task)
+{
+    (void)s;
+    assert_null(submitted);
+    submitted = task;
+}
+
+int64_t __wrap_clock_monotonic_us(void);
+int64_t __wrap_clock_monotonic_us(void)
+{
+    return monotonic_us;
+}
+
+/* The store takes the write, or fails. Returns false if there is no write. */
+static bool store_answers(bool writes)
+{
+    struct store_task *task = submitted;
+    submitted = NULL;
+    if (!task)
+        return false;
+    task->done(task, writes ? task->run(task, NULL) : ERR_SERVICE_UNAVAILABLE);
+    return true;
 }
 
 /* ---- a front end ---- */
@@ -282,6 +350,139 @@ static void test_an_extension_is_recorded_as_dialled(void **state)
     }
 }
 
+/* ---- the store is away ---- */
+
+static const struct config config;
+
+/* A call that was forwarded from memory: the store fails at the time `at_ms`. */
+static void forward_from_memory(struct story *s, struct call *c, int64_t at_ms)
+{
+    struct access_decision known = decision(ACCESS_FORWARD, ACCESS_FAILED);
+    known.grant_id.text[0] = '\0';
+    entries = begun = records = 0;
+    decisions_fed[0] = '\0';
+    begin(s);
+    call_init(c);
+    step(s, c, 0, (struct call_event){.kind = CALL_ARRIVED});
+    step(s, c, at_ms, (struct call_event){.kind = CALL_FAILED, .decision = &known});
+    story_live(s, NULL, &config);
+}
+
+static void test_a_call_forwarded_from_memory_is_logged_once_when_the_store_is_back(void **state)
+{
+    (void)state;
+    struct story s;
+    struct call c;
+    forward_from_memory(&s, &c, 70);
+    step(&s, &c, 900, (struct call_event){.kind = CALL_FORWARD_ANSWERED});
+    story_live(&s, NULL, &config); /* waits for the first write */
+    step(&s, &c, 5000, (struct call_event){.kind = CALL_HUNG_UP});
+    story_submit(&s, 5000, NULL, &config);
+    for (int seconds = 0; seconds < 30 * 60; seconds++) { /* away for half an hour */
+        monotonic_us += US_PER_S;
+        (void)store_answers(false);
+        story_repeat(false);
+    }
+    assert_int_equal(entries, 0);
+    (void)store_answers(false);
+    story_repeat(true);
+    while (store_answers(true))
+        ;
+    assert_int_equal(entries, 1);
+    assert_int_equal(entry_us, s.arrival.started_us + 70000);
+    assert_string_equal(decisions_fed, "0 ring error\n70 forwarded error\n");
+    assert_int_equal(begun, 1);
+    assert_int_equal(records, 1);
+    assert_non_null(strstr(steps_written, "5000 ended caller\n"));
+}
+
+static void test_a_forwarding_whose_answer_was_lost_is_logged_no_second_time(void **state)
+{
+    (void)state;
+    struct story s;
+    struct call c;
+    forward_from_memory(&s, &c, 70);
+    begun = 1; /* the record began with the decision */
+    story_drop(&s);
+    while (store_answers(true))
+        ;
+    assert_int_equal(entries, 0);
+    assert_string_equal(decisions_fed, "");
+}
+
+static void test_only_the_forwarding_is_logged_if_the_arrival_was_decided(void **state)
+{
+    (void)state;
+    struct story s;
+    struct call c;
+    struct access_decision forward = decision(ACCESS_FORWARD, ACCESS_NO_GRANT);
+    forward.grant_id.text[0] = '\0';
+    entries = begun = 0;
+    decisions_fed[0] = '\0';
+    begin(&s);
+    call_init(&c);
+    step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED});
+    decided(&s, &c, 3, &forward);
+    step(&s, &c, 5003, (struct call_event){.kind = CALL_FAILED});
+    story_live(&s, NULL, &config);
+    story_drop(&s);
+    while (store_answers(true))
+        ;
+    assert_int_equal(entries, 1);
+    assert_string_equal(decisions_fed, "5003 forwarded no_grant\n");
+}
+
+/* Standard error since lost_begin(). */
+static int lost_begin(FILE **ret)
+{
+    const int before = dup(STDERR_FILENO);
+    *ret = tmpfile();
+    assert_non_null(*ret);
+    (void)fflush(stderr);
+    assert_true(dup2(fileno(*ret), STDERR_FILENO) >= 0);
+    return before;
+}
+
+static void lost_end(int before, FILE *file, char *ret, size_t size)
+{
+    (void)fflush(stderr);
+    assert_true(dup2(before, STDERR_FILENO) >= 0);
+    close(before);
+    rewind(file);
+    ret[fread(ret, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+static void test_a_record_that_is_lost_is_a_line_with_all_facts(void **state)
+{
+    (void)state;
+    struct story s;
+    struct call c;
+    char text[4096];
+    FILE *file;
+    const int before = lost_begin(&file);
+    forward_from_memory(&s, &c, 70);
+    step(&s, &c, 5000, (struct call_event){.kind = CALL_HUNG_UP});
+    story_submit(&s, 5000, NULL, &config);
+    for (int tries = 0; tries < 2 * 3600 / 10 && submitted; tries++) {
+        (void)store_answers(false);
+        monotonic_us += 10 * US_PER_S;
+        story_repeat(false);
+    }
+    while (store_answers(false)) /* the last one was not submitted before the first was given up */
+        ;
+    story_stop();
+    lost_end(before, file, text, sizeof text);
+    const char *line = strstr(text, "lasted_ms=5000");
+    assert_non_null(line);
+    assert_non_null(strstr(text, "call record not written call="));
+    assert_non_null(strstr(text, s.arrival.id.text));
+    assert_non_null(strstr(text, "building=" BUILDING " number=+15550100000 caller=+15551112222 source=twilio"));
+    assert_non_null(
+        strstr(line, "outcome=forwarded reason=error grant= resident_opened=0 steps=\"0 arrived;70 failed"));
+    assert_int_equal(entries, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +492,10 @@ int main(void)
         cmocka_unit_test(test_calls_of_the_owner_and_to_unknown_numbers_leave_no_record),
         cmocka_unit_test(test_a_call_is_unreachable_if_no_phone_rang),
         cmocka_unit_test(test_an_extension_is_recorded_as_dialled),
+        cmocka_unit_test(test_a_call_forwarded_from_memory_is_logged_once_when_the_store_is_back),
+        cmocka_unit_test(test_a_forwarding_whose_answer_was_lost_is_logged_no_second_time),
+        cmocka_unit_test(test_only_the_forwarding_is_logged_if_the_arrival_was_decided),
+        cmocka_unit_test(test_a_record_that_is_lost_is_a_line_with_all_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
