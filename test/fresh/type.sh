@@ -161,7 +161,11 @@ tell() {
 }
 screen() { tail -c "+$((${began[$1]} + 1))" "$work/$1.screen" | tr -d '\r'; }
 shows() { screen "$1" | grep -E -e "$2" >/dev/null; } # reads all of it
-shown() { await "the terminal $1 shows $2" shows "$1" "$2"; }
+shows_or_ended() { shows "$1" "$2" || ! kill -0 "${shell[$1]}"; }
+shown() {
+    await "the terminal $1 shows $2" shows_or_ended "$1" "$2"
+    shows "$1" "$2" || die "the terminal $1 ended without $2"
+}
 answer() {
     shown "$1" "$2"
     echo "$3" >"$work/$1.keys"
