@@ -83,6 +83,7 @@ uses_mcp := api
 uses_sandbox := api voice jobs
 uses_admin := api
 uses_cli := mcp site sandbox twiml admin voice
+uses_documents := site sandbox
 rooms := $(patsubst uses_%,%,$(filter uses_%,$(.VARIABLES)))
 
 reached = $(sort $1 $(foreach room,$(uses_$1),$(call reached,$(room))))
@@ -109,8 +110,9 @@ benches: $(bench_programs)
 
 # ---- generated sources -----------------------------------------------------------------------------------------------
 sql := $(sort $(wildcard src/store/sql/*.sql)) $(sort $(wildcard src/store/sql/migrations/*.sql))
-generated_headers := $(addprefix $(GENERATED)/,sql.h site/guides.h mcp/instructions.h api/examples.h domain/sign_in_html.h http/web.h)
+generated_headers := $(addprefix $(GENERATED)/,sql.h documents/guides_text.h mcp/instructions.h api/examples.h domain/sign_in_html.h http/web.h)
 generated_sources := $(GENERATED)/sql_table.c $(GENERATED)/http/web.c $(GENERATED)/voice/clips.c
+docs_texts := $(GENERATED)/site/docs_texts.c
 made_in_store := %/sql_table.c
 made_in_http := %/web.c
 made_in_voice := %/clips.c
@@ -130,8 +132,8 @@ $(GENERATED)/api/examples.h: src/api/examples.json scripts/textgen.awk
 	$(call text_of,examples_text)
 $(GENERATED)/domain/sign_in_html.h: web/domain/sign_in.html scripts/textgen.awk
 	$(call text_of,sign_in_html)
-# The guides that are served; src/site/docs_guides.c names them.
-$(GENERATED)/site/guides.h: $(wildcard docs/*.md) src/site/docs_guides.c scripts/guidegen scripts/textgen.awk
+# The guides that are served; src/documents/guides.c names them.
+$(GENERATED)/documents/guides_text.h: $(wildcard docs/*.md) src/documents/guides.c scripts/guidegen scripts/textgen.awk
 	echo guides.h && scripts/guidegen $@
 # The pages, scripts and style sheets of web/, compressed.
 $(GENERATED)/http/web.h $(GENERATED)/http/web.c &: $(wildcard web/site/* web/site/*/* web/sandbox/* web/docs/*) scripts/webgen scripts/webgen.awk
@@ -144,6 +146,10 @@ else
 $(GENERATED)/voice/clips.c: src/clips.c src/voice/synth.c src/voice/audio.c src/tbl/config.def src/tbl/prompts.def | $(generated_headers)
 	+$(MAKE) -f build.mk KIND=release BUILD=build $@
 endif
+
+# The documents for developers, rendered by a program that has all rows.
+$(docs_texts): $(BUILD)/documents
+	$(call write,$<)
 
 # ---- objects ---------------------------------------------------------------------------------------------------------
 # $(call stamp,FILE,TEXT): FILE has TEXT, and is new if it had another: what was built with other words is built again.
@@ -177,9 +183,9 @@ $(programs):
 	echo 'ld $@'
 	$(LAUNCHER) $(compiler) $(link_flags) $(if $(filter $(test_programs) $(fuzz_programs),$@),$(quick)) $(own_link) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(own_libraries) -lrem -lre $(linked) -lm
 
-$(BUILD)/portero: $(call objects,src/main.c) $(call archives,cli)
+$(BUILD)/portero: $(call objects,src/main.c $(docs_texts)) $(call archives,cli)
 $(BUILD)/clips: $(call objects,src/clips.c src/voice/synth.c src/voice/audio.c) $(BUILD)/libportero_base.a
-$(BUILD)/documents: $(call objects,src/documents.c) $(call archives,cli)
+$(BUILD)/documents: $(call objects,src/documents.c) $(call archives,cli documents)
 $(BUILD)/store_crash: $(call objects,test/crash/store_crash.c) $(call archives,store)
 $(bench_programs): $(BUILD)/bench_%: $(BUILD)/obj/bench/%.o $(call archives,cli)
 $(fuzz_programs): $(BUILD)/%: $(BUILD)/obj/test/fuzz/%.o $(call archives,cli)

@@ -391,12 +391,8 @@ static enum err publish(struct daemon *d, char **ret_why)
 
 static enum err publish_docs(struct daemon *d, char **ret_why)
 {
-    static const struct openapi *const production[] = {&openapi_contract, NULL};
-    static const struct openapi *const sandbox[] = {&openapi_contract, &openapi_sandbox, NULL};
     (void)ret_why;
-    d->docs = docs_new(&(struct docs_options){.apis = d->config->production ? production : sandbox,
-                                              .public_url = service_public_url(d->service),
-                                              .sandbox = !d->config->production});
+    d->docs = docs_new(d->config->production ? DOCS_PRODUCTION : DOCS_SANDBOX, service_public_url(d->service));
     service_set_documents(d->service, docs_find, d->docs);
     return ERR_NONE;
 }

@@ -1,24 +1,30 @@
-/* The documents for developers: the reference of the API, made of the OpenAPI document, the guides of the directory
- * docs, /llms.txt and /robots.txt. All are rendered and compressed once, when the first of them is asked for: a start
- * need not wait for pages that few read. */
+/* The documents for developers, which src/documents.c renders when the program is built: the reference, the guides,
+ * /llms.txt and /robots.txt. */
 #pragma once
-#include "api/openapi.h"
 #include "http/asset.h"
 
-struct docs_options {
-    /* The documents whose operations are described, NULL-terminated. Each operation that they describe, and no other.
-     */
-    const struct openapi *const *apis;
-    const char *public_url; /* without a trailing slash */
-    bool sandbox;           /* the pages have forms that send requests, and search engines are kept away */
+/* Stands in the texts for the service's address. */
+#define DOCS_PUBLIC_URL "https://this-service.invalid"
+
+enum docs_mode { DOCS_PRODUCTION = 1, DOCS_SANDBOX = 2 };
+
+/* A document as it is built in: in the format of zlib. */
+struct docs_text {
+    const char *path;  /* "/docs/api" */
+    const char *media; /* text/html; charset=utf-8 */
+    int modes;         /* those that serve it */
+    size_t size;       /* of the text */
+    struct str compressed;
 };
+/* Ends with a row without a path. Weak, because the program that makes it is linked without it. */
+extern const struct docs_text docs_texts[] __attribute__((weak));
 
 struct docs;
 
-/* The options are copied, without what they point to, which must live as long. */
-struct docs *docs_new(const struct docs_options *options);
+/* For the services of that mode. public_url is without a trailing slash, and must live as long. */
+struct docs *docs_new(enum docs_mode mode, const char *public_url);
 void docs_free(struct docs *d);
 
-/* The document of that path, such as "/docs/api", which lives as long as d; NULL if there is none. The first call takes
- * a fraction of a second, while others wait for it. `docs` is a struct docs. */
+/* The document of that path, which lives as long as d; NULL if there is none. The first call for a path takes
+ * milliseconds, because the text gets the service's address and is compressed. `docs` is a struct docs. */
 const struct http_asset *docs_find(void *docs, struct str path);

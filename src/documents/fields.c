@@ -1,10 +1,10 @@
-#include "site/docs_fields.h"
+#include "documents/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "site/docs_markdown.h"
+#include "documents/markdown.h"
 
 #define NESTING_MAX 5
 #define ID_PATTERN  "^[a-fA-F0-9]{24}$"

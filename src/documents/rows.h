@@ -1,7 +1,7 @@
 /* The operations of the OpenAPI document, as the documents for developers see them. */
 #pragma once
 #include "base/json.h"
-#include "site/docs_out.h"
+#include "documents/out.h"
 
 /* An operation of the document. */
 struct docs_row {

@@ -1,7 +1,7 @@
 /* The errors that operations answer, with their meanings and what to do next. */
 #pragma once
 #include "base/err.h"
-#include "site/docs_rows.h"
+#include "documents/rows.h"
 
 #define DOCS_ERRORS_PATH "/docs/errors"
 

@@ -1,6 +1,6 @@
 /* The first page of the documents. */
 #pragma once
-#include "site/docs_reference.h"
+#include "documents/reference.h"
 
 #define DOCS_OVERVIEW_TITLE "Portero for developers"
 

@@ -1,7 +1,7 @@
 /* Requests as code, for the reference pages: curl, JavaScript for Node.js, Python with its standard library. */
 #pragma once
 #include "base/json.h"
-#include "site/docs_out.h"
+#include "documents/out.h"
 
 struct docs_operation {
     const char *base;   /* the service's address, without a trailing slash */

@@ -1,4 +1,4 @@
-#include "site/docs_markdown.h"
+#include "documents/markdown.h"
 
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm.h>

@@ -1,5 +1,5 @@
 /* The same content as HTML and as Markdown. */
-#include "site/docs_out.h"
+#include "documents/out.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
-#include "site/docs_frame.h"
+#include "documents/frame.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "documents/errors.h"
+#include "documents/markdown.h"
 #include "http/web.h"
-#include "site/docs_errors.h"
-#include "site/docs_markdown.h"
 
 #define UNUSED_MAX 65536
 

@@ -1,5 +1,5 @@
 /* Operations as code in each language. */
-#include "site/docs_code.h"
+#include "documents/code.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* The index of the search: a list of {"kind", "title", "path", "text"}, with "deep": true where a section is of use to
  * few. */
 #pragma once
-#include "site/docs_markdown.h"
-#include "site/docs_rows.h"
+#include "documents/markdown.h"
+#include "documents/rows.h"
 
 /* Adds an entry. Takes the path. */
 void docs_index(json_t *index, struct str kind, struct str title, json_t *path, struct str words);

@@ -1,10 +1,10 @@
-#include "site/docs_errors.h"
+#include "documents/errors.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "site/docs_markdown.h"
+#include "documents/markdown.h"
 
 #define USERS_MAX 65536
 #define INTRODUCTION                                                                                                   \

@@ -1,7 +1,7 @@
 /* The fields of a JSON Schema, for the reference pages. */
 #pragma once
 #include "base/json.h"
-#include "site/docs_out.h"
+#include "documents/out.h"
 
 /* Appends a list of the schema's fields, each with its type, its bounds, whether it is required, and its meaning.
  * Objects within are folded. References are looked up in the OpenAPI document. */

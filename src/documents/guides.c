@@ -1,6 +1,6 @@
 /* The guides that are served, in the order of the navigation. Documents for those who change the program are not. */
-#include "site/docs_markdown.h"
-#include "site/guides.h"
+#include "documents/guides_text.h"
+#include "documents/markdown.h"
 
 const struct docs_guide docs_guides[] = {
     {"agents", "The whole job of an assistant that acts for a resident, on one page.", guide_agents, DOCS_FOR_ALL},

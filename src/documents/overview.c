@@ -1,10 +1,10 @@
-#include "site/docs_overview.h"
+#include "documents/overview.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/scopes.h"
-#include "site/docs_markdown.h"
+#include "documents/markdown.h"
 
 static void put_part(struct docs_out *out, const char *id, const char *title)
 {

@@ -1,6 +1,6 @@
 /* The reference of the operations, from the OpenAPI document. */
 #pragma once
-#include "site/docs_rows.h"
+#include "documents/rows.h"
 
 struct docs_reference {
     json_t *document; /* of openapi_build */

@@ -1,4 +1,4 @@
-#include "site/docs_rows.h"
+#include "documents/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Texts in Markdown, which cmark-gfm makes HTML of. All are this program's own. */
 #pragma once
 #include "base/json.h"
-#include "site/docs_out.h"
+#include "documents/out.h"
 
 /* The search shows sections for few after all others. */
 enum docs_readers { DOCS_FOR_ALL, DOCS_FOR_FEW };

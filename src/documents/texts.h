@@ -1,6 +1,6 @@
 /* Texts for programs: /llms.txt and /robots.txt. */
 #pragma once
-#include "site/docs_reference.h"
+#include "documents/reference.h"
 
 /* Appends the contents of the documents for language models. */
 void docs_put_contents(const struct docs_reference *r, struct buf *out);

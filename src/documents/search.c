@@ -1,11 +1,11 @@
-#include "site/docs_search.h"
+#include "documents/search.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "site/docs_errors.h"
-#include "site/docs_markdown.h"
+#include "documents/errors.h"
+#include "documents/markdown.h"
 
 #define SNIPPET_MAX 20000 /* of a section */
 #define WORDS_MAX   (1U << 20)

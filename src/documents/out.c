@@ -1,4 +1,4 @@
-#include "site/docs_out.h"
+#include "documents/out.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

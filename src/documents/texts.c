@@ -1,8 +1,8 @@
-#include "site/docs_texts.h"
+#include "documents/texts.h"
 
 #include <stdlib.h>
 
-#include "site/docs_markdown.h"
+#include "documents/markdown.h"
 
 /* In the form of llmstxt.org. */
 void docs_put_contents(const struct docs_reference *r, struct buf *out)

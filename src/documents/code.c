@@ -1,4 +1,4 @@
-#include "site/docs_code.h"
+#include "documents/code.h"
 
 #include <string.h>
 

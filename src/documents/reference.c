@@ -1,13 +1,13 @@
-#include "site/docs_reference.h"
+#include "documents/reference.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "site/docs_code.h"
-#include "site/docs_errors.h"
-#include "site/docs_fields.h"
-#include "site/docs_markdown.h"
+#include "documents/code.h"
+#include "documents/errors.h"
+#include "documents/fields.h"
+#include "documents/markdown.h"
 
 #define CODE_MAX 65536
 
