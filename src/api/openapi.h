@@ -3,6 +3,8 @@
 #include "api/route.h"
 #include "base/json.h"
 
+#define OPENAPI_MAX (4U << 20) /* of a document; documents.c holds them to it when the program is built */
+
 struct openapi {
     const char *title, *description;
     const struct route_set *const *sets;

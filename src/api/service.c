@@ -103,13 +103,9 @@ enum err service_new(const struct service_options *options, struct service **ret
     return ERR_NONE;
 }
 
-enum err service_publish(struct service *s, const char *public_url)
+void service_publish(struct service *s, const char *public_url)
 {
     s->public_url = mem_strdup(public_url);
-    s->openapi_text = BUF(4u << 20);
-    openapi_document(&openapi_contract, public_url, &s->openapi_text);
-    constant_init(&s->openapi, buf_view(&s->openapi_text));
-    return !s->openapi_text.full ? ERR_NONE : ERR_IO;
 }
 
 void service_stop(struct service *s)
@@ -131,7 +127,8 @@ void service_free(struct service *s)
     journal_free(s->journal);
     router_free(s->router);
     limiter_free(s->gate.limiter);
-    constant_done(&s->openapi);
+    if (s->openapi_made)
+        constant_done(&s->openapi);
     buf_done(&s->openapi_text);
     g_clear_pointer(&s->texts, g_hash_table_destroy);
     g_clear_pointer(&s->operations, g_hash_table_destroy);
@@ -241,8 +238,14 @@ const struct http_asset *service_document(const struct service *s, struct str pa
     return s->find_document ? s->find_document(s->documents, path) : NULL;
 }
 
-const struct http_content *service_openapi(const struct service *s)
+const struct http_content *service_openapi(struct service *s)
 {
+    if (g_once_init_enter(&s->openapi_made)) {
+        s->openapi_text = BUF(OPENAPI_MAX);
+        openapi_document(&openapi_contract, s->public_url, &s->openapi_text);
+        constant_init(&s->openapi, buf_view(&s->openapi_text));
+        g_once_init_leave(&s->openapi_made, 1);
+    }
     return &s->openapi;
 }
 

@@ -33,7 +33,7 @@ void service_free(struct service *s);
 
 /* Sets the public address of the service (copied). Must be called once, after service_new and before the first request.
  */
-enum err service_publish(struct service *s, const char *public_url) CHECKED;
+void service_publish(struct service *s, const char *public_url);
 
 /* Sets the board of the trunks, which must outlive the service; NULL: there are none. Before the first request. */
 void service_set_trunks(struct service *s, struct trunk_board *board);
@@ -94,11 +94,10 @@ enum err service_read(struct request *q, const struct route *row, struct reply *
 /* Sets where the documents for developers come from, by their paths. `find` may be called by several threads at once,
  * and returns NULL if there is no such document. Before the first request. */
 void service_set_documents(struct service *s, const struct http_asset *(*find)(void *arg, struct str path), void *arg);
-/* The document of that path, such as "/docs/api"; NULL if there is none. For blocking handlers: the first one waits
- * until all are rendered. */
+/* The document of that path, such as "/docs/api"; NULL if there is none. For blocking handlers. */
 const struct http_asset *service_document(const struct service *s, struct str path);
-/* The OpenAPI document of api_sets, built by service_publish. */
-const struct http_content *service_openapi(const struct service *s);
+/* The OpenAPI document of api_sets. For blocking handlers: the first one builds it, in a few hundredths of a second. */
+const struct http_content *service_openapi(struct service *s);
 /* For the store's listener: invalidates cached authentications (TOPIC_KEYS), and tells the streams of events. Any
  * thread. */
 void service_changed(struct service *s, unsigned topics, const struct store_fed *fed);

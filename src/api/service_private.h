@@ -24,6 +24,7 @@ struct service {
     atomic_uint blocking_ends;
     struct journal *journal; /* NULL: disabled */
     char *public_url;
+    gsize openapi_made; /* for g_once_init_enter */
     struct buf openapi_text;
     struct http_content openapi;
     const struct http_asset *(*find_document)(void *arg, struct str path);

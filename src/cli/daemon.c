@@ -378,20 +378,13 @@ static enum err make_http(struct daemon *d, char **ret_why)
     return http_server_new(d->config, control, service_handler(d->service), &d->http, ret_why);
 }
 
-/* Publishes public_url, or https://localhost with the bound port if it is empty. */
+/* Publishes public_url, or https://localhost with the bound port if it is empty, and the documents that have it. */
 static enum err publish(struct daemon *d, char **ret_why)
 {
-    (void)ret_why;
-    if (*d->config->top_public_url)
-        return service_publish(d->service, d->config->top_public_url);
     char url[HTTP_LOCAL_URL_TEXT];
-    http_server_local_url(d->http, url);
-    return service_publish(d->service, url);
-}
-
-static enum err publish_docs(struct daemon *d, char **ret_why)
-{
     (void)ret_why;
+    http_server_local_url(d->http, url);
+    service_publish(d->service, *d->config->top_public_url ? d->config->top_public_url : url);
     d->docs = docs_new(d->config->production ? DOCS_PRODUCTION : DOCS_SANDBOX, service_public_url(d->service));
     service_set_documents(d->service, docs_find, d->docs);
     return ERR_NONE;
@@ -489,8 +482,7 @@ static const struct {
              {"notices", make_notices},
              {"interface", make_service},
              {"HTTP server", make_http},
-             {"OpenAPI document", publish},
-             {"documents", publish_docs},
+             {"documents", publish},
              {"heartbeats", join_nodes},
              {"clock", start_clock},
              {"jobs", start_jobs},

@@ -68,11 +68,11 @@ static inline int server_open(void **state, const struct route_set *const *sets,
     struct service_options options = {
         .config = c, .store = s->building->fixture->store, .sets = sets, .set_count = count};
     if (fixture_run(s->building, STORE_WRITE, server_issue_key, s) || service_new(&options, &s->service) ||
-        service_publish(s->service, c->top_public_url) ||
         http_server_new(c, NULL, service_handler(s->service), &s->http, &why) || http_server_start(s->http, &why)) {
         fprintf(stderr, "%s\n", why ? why : "server_open");
         return -1;
     }
+    service_publish(s->service, c->top_public_url);
     s->port = rig_port(http_server_http(s->http));
     server = s;
     *state = s;
