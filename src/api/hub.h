@@ -51,5 +51,6 @@ struct hub_reader {
 /* Whether the key may have one more stream. Fails with ERR_RATE_LIMIT_EXCEEDED, or ERR_SERVICE_UNAVAILABLE if there are
  * too many streams of all keys. Any thread. */
 enum err hub_room(struct hub *h, const struct id *key) CHECKED;
-/* Answers r with a stream. On its loop's thread. */
+/* Answers r with a stream, which ends at once if requests at the same time have taken the room. On its loop's thread.
+ */
 void hub_open(struct hub *h, struct http_request *r, unsigned loop, struct str head, const struct hub_reader *reader);

@@ -104,13 +104,16 @@ static struct hub_building *building_of_stream(struct hub *h, const struct id *i
     return b;
 }
 
-/* The thread reads the building at once: its feed may have grown since the reader's position was read. */
-static void enter(struct hub_stream *s)
+/* The thread reads the building at once: its feed may have grown since the reader's position was read. Returns whether
+ * the stream is within the limits of hub_room: requests at the same time have all found room. */
+static bool enter(struct hub_stream *s)
 {
     struct hub *h = s->hub;
     const char *key = s->reader.key_id.text;
     pthread_mutex_lock(&h->mutex);
+    hub_nodes_note(h->nodes, 0, NULL);
     const guint count = GPOINTER_TO_UINT(g_hash_table_lookup(h->keys, key));
+    const bool within = count < HUB_STREAMS_A_KEY && h->total < h->most;
     g_hash_table_insert(h->keys, g_strdup(key), GUINT_TO_POINTER(count + 1));
     h->total++;
     s->number = ++h->numbers;
@@ -121,6 +124,7 @@ static void enter(struct hub_stream *s)
     TAILQ_INSERT_TAIL(&s->building->streams, s, sibling);
     hub_mark_grown(h, s->building);
     pthread_mutex_unlock(&h->mutex);
+    return within;
 }
 
 static void prepare_loop(struct hub *h, unsigned index, struct mailbox *mailbox)
@@ -167,11 +171,13 @@ void hub_open(struct hub *h, struct http_request *r, unsigned loop, struct str h
         free(s);
         return;
     }
-    hub_nodes_note(h->nodes, 0, NULL);
     prepare_loop(h, loop, http_stream_mailbox(s->conn));
-    enter(s);
+    const bool within = enter(s);
     g_hash_table_insert(h->loops[loop].streams, &s->number, s);
-    send_beginning(s);
+    if (within)
+        send_beginning(s);
+    else
+        end_stream(s);
 }
 
 /* ---- posts ---- */

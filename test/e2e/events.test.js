@@ -198,6 +198,14 @@ describe('the events of a building', () => {
         for (const stream of streams) stream.cut();
     });
 
+    it('are at most 25 streams of a key also when it asks for them all at once', async () => {
+        const key = await agent(person, ['logs:read']);
+        const streams = await Promise.all(Array.from({ length: 100 }, () => open({}, { client: key.client })));
+        for (const stream of streams) await stream.until(() => stream.status === 429 || stream.ended || stream.last !== undefined, 'a beginning or an end');
+        assert.equal(streams.filter(({ status, last }) => status === 200 && last !== undefined).length, 25);
+        for (const stream of streams) stream.cut();
+    });
+
     it('end when the key is revoked, expires, or loses the subscription, and others go on', async () => {
         const other = await resident(client);
         const kept = await Stream.open(other.client, other.building.id);
