@@ -3,7 +3,7 @@
 // engine: sqlite, because it tests what the service does on the network
 import { describe, it, before, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
-import { ok } from './lib/client.js';
+import { idempotencyKey, ok, refused } from './lib/client.js';
 import { useHostilePeers } from './lib/hostile.js';
 import { known } from './lib/oauth.js';
 import { METRICS, page, raised } from './lib/metrics.js';
@@ -11,11 +11,13 @@ import { buzz } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { PushService, Subscription } from './lib/push.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
+import { StripeImitation } from './lib/stripe.js';
 import { signInBrowser } from './lib/site.js';
 import { eventually, freshEmail, grant, resident, signIn, useWorld, world } from './lib/world.js';
 
 const ENDPOINTS = 5; // of an account
 const ACCOUNTS = 4;
+const TLS_ONLY = ['keys', 'keys-at-once', 'greeting'];
 const TAKEN = ['body', 'slow-body', 'chunks', 'extension', 'trailers']; // their status is an answer
 
 describe('a peer that keeps its connection busy for ever', () => {
@@ -97,6 +99,56 @@ describe('a peer that keeps its connection busy for ever', () => {
                 assert.match(view.reason, /^the document(?: did not arrive within|'s host cannot be reached| was answered with another status)/, one.name);
             }
         }));
+    });
+
+    /** Each ask(person), all at once, meets another peer; meanwhile others are served. Then a stop in the middle of one more. */
+    const providers = async (one, front, people, ask, check) => {
+        const met = new Map(plain().map((name) => [name, peers.met(name)]));
+        front.turn();
+        let over = false;
+        const answers = Promise.all(people.map(ask));
+        answers.finally(() => { over = true; });
+        do {
+            ok(await one.client.get('/v1/health'));
+            ok(await people[0].client.get('/v1/account'));
+        } while (!over);
+        for (const answer of await answers) check(answer);
+        for (const [name, before] of met) assert.ok(peers.met(name) > before, name);
+        const asked = ask(people[0]).catch(() => {});
+        assert.deepEqual(await one.daemon.terminate(), { code: 0, signal: null });
+        await asked;
+    };
+    const plain = () => [...peers.ports.keys()].filter((name) => !TLS_ONLY.includes(name));
+
+    it('is given up as Stripe, while others are served, and keeps no stop from its end', async () => {
+        const stripe = await StripeImitation.open();
+        const front = await peers.front(plain(), new URL(stripe.url).port);
+        const one = await world({ config: stripe.config({ url: front.url, timeout_s: 2 }) });
+        try {
+            await eventually(async () => ok(await one.client.get('/v1/plans')).data[0].amount, 'prices');
+            const people = await Promise.all(plain().map(() => signIn(one.client)));
+            await providers(one, front, people, ({ client: their }) => their.post('/v1/billing/checkout', { plan: 'weekly' }, { headers: { 'Idempotency-Key': idempotencyKey() } }),
+                (answer) => refused(answer, 503, 'CHECKOUT_UNAVAILABLE'));
+        } finally {
+            await one.close();
+            front.close();
+            stripe.close();
+        }
+    });
+
+    it('is given up as Twilio, while others are served, and keeps no stop from its end', async () => {
+        const front = await peers.front(plain());
+        const one = await world({
+            config: { sms: { provider: 'twilio' }, twilio: { url: front.url, account_sid: `AC${'0'.repeat(32)}`, auth_token: 'token', from: '+15005550006', timeout_s: 2 } },
+        });
+        try {
+            const people = await Promise.all(plain().map(() => resident(one.client)));
+            await providers(one, front, people, ({ client: their }, i = 0) => their.post('/v1/account/phone/verification', { phone_number: `+1555000${1000 + i}` }),
+                (answer) => refused(answer, 500, 'PHONE_CODE_SEND_FAILED'));
+        } finally {
+            await one.close();
+            front.close();
+        }
     });
 
     it('is cut off as a client of HTTPS and of SIP over TLS, while others are served', async () => {

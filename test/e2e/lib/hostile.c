@@ -1,7 +1,8 @@
 /* Peers that keep a connection busy for ever, at each of its layers.
  *
  *   hostile serve PEM   servers on loopback with this certificate and key, one for each row of `peers`: prints
- *                       "NAME PORT" of each, then "ready", and "+ NAME" for each connection
+ *                       "NAME PORT" of each, then "ready", and "+ NAME" for each connection. A client whose first byte
+ *                       does not begin a TLS handshake is treated in the same way without TLS
  *   hostile flood PORT  a client that sends new TLS keys, and no data, until the server closes: prints "closed" */
 #include <arpa/inet.h>
 #include <openssl/ssl.h>
@@ -107,6 +108,11 @@ static void serve(const struct peer *peer, int fd)
     char request[BLOCK];
     if (!peer->first) {
         repeat(fd, NULL, peer->raw, peer->raw_n, peer->pause_us);
+        return;
+    }
+    if (!peer->greets && recv(fd, request, 1, MSG_PEEK) == 1 && request[0] != SSL3_RT_HANDSHAKE) {
+        if (recv(fd, request, sizeof request, 0) > 0 && say(fd, NULL, peer->first, strlen(peer->first)) && peer->again)
+            repeat(fd, NULL, peer->again, strlen(peer->again), peer->pause_us);
         return;
     }
     SSL *ssl = SSL_new(context);

@@ -1,6 +1,7 @@
 // Peers that keep a connection busy for ever (hostile.c), for all tests of a describe block.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import net from 'node:net';
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,6 +39,26 @@ export function useHostilePeers() {
     });
     /** The connections that a peer has had. */
     peers.met = (name) => peers.output.split('\n').filter((line) => line === `+ ${name}`).length;
+    /** A server of plain HTTP: its connections go to the port `well`, and after turn() to the peers of these names, one after the other. */
+    peers.front = async (names, well) => {
+        const sockets = new Set();
+        let turned = !well;
+        let next = 0;
+        const front = net.createServer((socket) => {
+            const peer = net.connect(turned ? peers.ports.get(names[next++ % names.length]) : well, '127.0.0.1');
+            for (const [one, other] of [[socket, peer], [peer, socket]]) {
+                sockets.add(one);
+                one.on('error', () => {}).on('close', () => { sockets.delete(one); other.destroy(); }).pipe(other);
+            }
+        });
+        await once(front.listen(0, '127.0.0.1'), 'listening');
+        const cut = () => sockets.forEach((socket) => socket.destroy());
+        return {
+            url: `http://127.0.0.1:${front.address().port}`,
+            turn: () => { turned = true; cut(); },
+            close: () => { front.close(); cut(); },
+        };
+    };
     /** Sends a server new TLS keys until it closes: what the client says then. */
     peers.flood = async (port) => {
         const client = spawn(peers.program, ['flood', String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
