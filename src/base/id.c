@@ -6,35 +6,35 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 
-#define PART_BITS   24 /* the second is divided into so many parts */
-#define PROCESS_LEN 5
-#define AHEAD       (uint64_t)((CLOCK_PARTED_US / US_PER_S) << PART_BITS)
+#define COUNTER_BITS 24
+#define PROCESS_LEN  5
+#define AHEAD_S      ((uint64_t)(CLOCK_PARTED_US / US_PER_S))
 
 static pthread_mutex_t id_lock = PTHREAD_MUTEX_INITIALIZER; /* of both */
 static unsigned char process[PROCESS_LEN];
-/* The time of the last ID in parts of a second; 0: there is none, and `process` is not chosen. */
+/* Seconds and counter of the last ID as one number; 0: there is none, and `process` is not chosen. */
 static uint64_t last;
 
-static uint64_t parts(int64_t us)
+static uint64_t seconds(int64_t us)
 {
-    const uint64_t t = us > 0 ? (uint64_t)us : 0;
-    return t / US_PER_S << PART_BITS | (t % US_PER_S << PART_BITS) / US_PER_S;
+    return us > 0 ? (uint64_t)(us / US_PER_S) : 0;
 }
 
 /* Whether the last ID has the time of a clock that was ahead. A caller whose own time is old does not show that. */
-static bool last_is_ahead(uint64_t now)
+static bool last_is_ahead(uint64_t s)
 {
-    return last > now + AHEAD && last > parts(clock_now_us()) + AHEAD;
+    const uint64_t last_s = last >> COUNTER_BITS;
+    return last_s > s + AHEAD_S && last_s > seconds(clock_now_us()) + AHEAD_S;
 }
 
-static uint64_t next(uint64_t now, unsigned char ret_process[static PROCESS_LEN])
+static uint64_t next(uint64_t s, unsigned char ret_process[static PROCESS_LEN])
 {
     pthread_mutex_lock(&id_lock);
-    if (last_is_ahead(now))
+    if (last_is_ahead(s))
         last = 0;
     if (!last)
         crypto_random(process, sizeof process);
-    last = last >= now ? last + 1 : now;
+    last = last >= s << COUNTER_BITS ? last + 1 : s << COUNTER_BITS;
     const uint64_t mine = last;
     memcpy(ret_process, process, sizeof process);
     pthread_mutex_unlock(&id_lock);
@@ -43,11 +43,24 @@ static uint64_t next(uint64_t now, unsigned char ret_process[static PROCESS_LEN]
 
 struct id id_new(int64_t now_us)
 {
-    unsigned char bytes[ID_BYTES_LEN];
-    uint64_t n = next(parts(now_us), bytes + ID_BYTES_LEN - PROCESS_LEN);
-    for (int i = ID_BYTES_LEN - PROCESS_LEN - 1; i >= 0; i--, n >>= 8)
-        bytes[i] = (unsigned char)n;
-    return id_from_bytes(bytes);
+    unsigned char of[PROCESS_LEN];
+    uint64_t n = next(seconds(now_us), of);
+    uint64_t s = n >> COUNTER_BITS;
+    const struct id_bytes id = {{
+        (unsigned char)(s >> 24),
+        (unsigned char)(s >> 16),
+        (unsigned char)(s >> 8),
+        (unsigned char)s,
+        of[0],
+        of[1],
+        of[2],
+        of[3],
+        of[4],
+        (unsigned char)(n >> 16),
+        (unsigned char)(n >> 8),
+        (unsigned char)n,
+    }};
+    return id_from_bytes(id.p);
 }
 
 struct id id_first(int64_t at_us)

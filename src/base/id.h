@@ -1,8 +1,8 @@
-/* Identifiers (decisions section 1): 24 lower-case hexadecimal characters of 4 bytes of Unix seconds, 3 bytes of the
- * second's fraction and 5 random bytes chosen at the start of the process. So the IDs of several processes ascend with
- * their clocks. Those of one process ascend in the order of creation, even if the clock does not advance: the time in
- * them then runs ahead of the clock. That ends where it is over a minute ahead: the clock was wrong and has been set
- * back. IDs then follow it, as after a start, and get other random bytes, so that they stay unique. */
+/* Identifiers (decisions section 1): 24 lower-case hexadecimal characters of 4 bytes of Unix seconds, 5 random bytes
+ * chosen at the start of the process and a 3-byte counter. The IDs of a process ascend in the order of creation, even
+ * if the clock does not advance or the counter wraps: the seconds then run ahead of the clock. That ends where they are
+ * over a minute ahead: the clock was wrong and has been set back. IDs then follow it, as after a start, and get other
+ * random bytes, so that they stay unique. */
 #pragma once
 #include "base/arena.h"
 

@@ -12,8 +12,8 @@ static struct id subscriber(struct tx *tx, const char *email)
     assert_none(account_ensure(tx, str_z(email), &account));
     tx_sql(tx, arena_printf(tx->arena,
                             "UPDATE account SET subscription_status = 'active' WHERE id = '%s';"
-                            "UPDATE building SET virtual_number = '+1555%.8s' WHERE account_id = '%s';",
-                            account.text, account.text + 6, account.text)
+                            "UPDATE building SET virtual_number = '+1555%s' WHERE account_id = '%s';",
+                            account.text, account.text + ID_LEN - 6, account.text)
                    .p);
     return account;
 }
