@@ -76,6 +76,9 @@ bool postgresql_settings(struct postgresql_db *db)
 
 /* ---- failures ---- */
 
+/* A program that is too old for the schema: a newer one, perhaps on another node, will answer. */
+#define NO_FIT "the schema does not fit this program"
+
 enum verdict {
     VERDICT_LOST_RACE = 1, /* run again */
     VERDICT_BLOCKED,       /* run again, with few others */
@@ -106,6 +109,9 @@ static const struct {
     {"53", VERDICT_UNAVAILABLE, "the database server lacks resources"},        /* insufficient_resources */
     {"58", VERDICT_UNAVAILABLE, "the disk of the database server fails"}, /* system_error, io_error, undefined_file */
     {"42501", VERDICT_UNAVAILABLE, "the database server denies access"},  /* insufficient_privilege; EROFS, too */
+    {"42703", VERDICT_UNAVAILABLE, NO_FIT},                               /* undefined_column */
+    {"42804", VERDICT_UNAVAILABLE, NO_FIT},                               /* datatype_mismatch */
+    {"42883", VERDICT_UNAVAILABLE, NO_FIT},                               /* undefined_function: of such types */
     {"57P01", VERDICT_RECONNECT, NULL},                                   /* admin_shutdown */
     {"57P02", VERDICT_RECONNECT, NULL},                                   /* crash_shutdown */
     {"57P03", VERDICT_RECONNECT, NULL},                                   /* cannot_connect_now */

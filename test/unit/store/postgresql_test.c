@@ -386,12 +386,59 @@ static void a_failed_transaction_runs_again_where_that_helps(void **state)
                  {"53400", ERR_SERVICE_UNAVAILABLE, 1},
                  {"58030", ERR_SERVICE_UNAVAILABLE, 1},
                  {"42501", ERR_SERVICE_UNAVAILABLE, 1},
+                 {"42703", ERR_SERVICE_UNAVAILABLE, 1},
                  {"XX000", ERR_INTERNAL_ERROR, 1}};
     char sql[100];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         snprintf(sql, sizeof sql, "DO 'BEGIN RAISE EXCEPTION USING ERRCODE = ''%s''; END'", table[i].state);
         assert_verdict(*state, sql, table[i].result, table[i].runs);
     }
+}
+
+/* Another process changes the schema while this one runs, and its connections have prepared their statements. */
+static void change_schema(struct store_fixture *f, const char *sql)
+{
+    PGconn *conn = PQconnectdb(f->dsn);
+    PGresult *r = PQexec(conn, sql);
+    if (PQresultStatus(r) != PGRES_COMMAND_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(conn));
+    PQclear(r);
+    PQfinish(conn);
+}
+
+static void a_changed_table_fails_no_transaction(void **state)
+{
+    static const char *const changes[] = {
+        "ALTER TABLE setting ADD COLUMN more TEXT NOT NULL DEFAULT 'x'",
+        "ALTER TABLE setting ALTER COLUMN value TYPE VARCHAR(1000)", /* the type of a result, which a plan may not change */
+        "ALTER TABLE setting DROP COLUMN more", "ALTER TABLE setting ALTER COLUMN value TYPE TEXT"};
+    struct store_fixture *f = *state;
+    _Atomic int runs = 0;
+    long n = 0;
+    assert_int_equal(store_run(f->store, STORE_WRITE, increment, &runs), ERR_NONE);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        n++;
+        for (int k = 0; k < 20; k++) /* each connection has the plan */
+            assert_counter(f->store, n);
+        change_schema(f, changes[i]);
+        assert_counter(f->store, n);
+        assert_int_equal(store_run(f->store, STORE_WRITE, increment, &runs), ERR_NONE);
+    }
+}
+
+static void a_schema_that_does_not_fit_is_a_reason_and_no_error_of_the_service(void **state)
+{
+    struct store_fixture *f = *state;
+    _Atomic int runs = 0;
+    long n;
+    assert_int_equal(store_run(f->store, STORE_WRITE, increment, &runs), ERR_NONE);
+    change_schema(f, "ALTER TABLE setting RENAME COLUMN value TO other");
+    assert_int_equal(store_run(f->store, STORE_READ, get, &n), ERR_SERVICE_UNAVAILABLE);
+    assert_int_equal(store_run(f->store, STORE_WRITE, increment, &runs), ERR_SERVICE_UNAVAILABLE);
+    assert_string_equal(store_failing(f->store), "the schema does not fit this program");
+    change_schema(f, "ALTER TABLE setting RENAME COLUMN other TO value");
+    assert_counter(f->store, 1); /* the statement is prepared again */
+    assert_int_equal(store_run(f->store, STORE_WRITE, increment, &runs), ERR_NONE);
 }
 
 static void reopen_with_short_waits(struct store_fixture *f)
@@ -537,6 +584,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_failed_transaction_runs_again_where_that_helps),
+        TEST(a_changed_table_fails_no_transaction),
+        TEST(a_schema_that_does_not_fit_is_a_reason_and_no_error_of_the_service),
         TEST(the_server_ends_a_statement_that_takes_too_long),
         TEST(a_server_that_does_not_answer_is_not_waited_for),
         TEST(options_of_the_connection_string_take_precedence),
