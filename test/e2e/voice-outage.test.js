@@ -13,6 +13,7 @@ import { freePort } from './lib/port.js';
 import { sql } from './lib/store.js';
 import { eventually, grant, resident, world } from './lib/world.js';
 
+const ASKED_MS = 30_000; // until the service knows that the store is away: far less than it stays away
 const BACK_MS = 60_000;
 
 /** A service whose store can be broken in several ways, each undone by `mend`. */
@@ -95,9 +96,12 @@ describe('a call without the store', () => {
             await eventually(async () => (await person.client.get('/v1/calls?limit=100')).status === 200, 'the store', BACK_MS);
             const [last] = await eventually(async () => {
                 const list = await calls(person);
-                return list.length > had && list;
+                return list.length > had && list[0].ended_at && list;
             }, 'the record', BACK_MS);
             assert.deepEqual([last.outcome, last.resident_opened], ['forwarded', true]);
+            const entries = ok(await person.client.get('/v1/logs')).data.filter((entry) => entry.name === 'Forwarded call');
+            assert.equal(entries.length, had + 1);
+            assert.ok(Math.abs(Date.parse(entries[0].created_at) - Date.parse(last.started_at)) < ASKED_MS, `${entries[0].created_at} ${last.started_at}`);
             assert.equal(ok(await person.client.get(`/v1/unlock/${pass.id}`)).remaining_uses, 5);
         });
 
