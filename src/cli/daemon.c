@@ -19,12 +19,10 @@
 #include "cli/absence.h"
 #include "cli/control.h"
 #include "cli/datadir.h"
+#include "cli/late.h"
 #include "cli/lifecycle.h"
 #include "cli/metrics_server.h"
 #include "domain/master.h"
-#include "domain/number.h"
-#include "domain/push.h"
-#include "domain/unbilled.h"
 #include "domain/work.h"
 #include "jobs/billing.h"
 #include "jobs/clock_guard.h"
@@ -73,6 +71,7 @@ struct daemon {
     struct copies *copies;
     struct clock_guard *clock;
     struct jobs *jobs;
+    struct late *late; /* the start of the jobs */
     struct deliveries *deliveries;
     struct notices *notices;
     struct service *service;
@@ -299,24 +298,6 @@ static enum err join_nodes(struct daemon *d, char **ret_why)
     return heartbeat_start(&options, &d->heartbeat, ret_why);
 }
 
-static enum err schedule_jobs(struct tx *tx, void *unused)
-{
-    (void)unused;
-    enum err e = jobs_schedule_purge(tx);
-    if (!e)
-        e = jobs_schedule_billing(tx);
-    if (!e)
-        e = number_look(tx);
-    if (!e)
-        e = push_key_claim(tx);
-    return e ? e : twiml_schedule_expire(tx);
-}
-
-static enum err settle_accounts(struct tx *tx, void *arg)
-{
-    return unbilled_settle(tx, arg);
-}
-
 static enum err start_clock(struct daemon *d, char **ret_why)
 {
     (void)ret_why;
@@ -327,18 +308,10 @@ static enum err start_clock(struct daemon *d, char **ret_why)
 
 static enum err start_jobs(struct daemon *d, char **ret_why)
 {
-    struct arena arena;
-    struct work work = {.store = d->store, .config = d->config, .arena = &arena};
     (void)ret_why;
-    arena_init(&arena, NULL, 0);
-    enum err e = work_write(&work, schedule_jobs, NULL);
-    arena_done(&arena);
-    for (bool more = true; !e && more;) {
-        arena_init(&arena, NULL, 0);
-        e = work_write(&work, settle_accounts, &more);
-        arena_done(&arena);
-    }
-    return e ? e : jobs_start(d->jobs, d->heartbeat);
+    const struct late_options options = {
+        .config = d->config, .store = d->store, .heartbeat = d->heartbeat, .jobs = d->jobs};
+    return late_start(&options, &d->late);
 }
 
 static enum err start_deliveries(struct daemon *d, char **ret_why)
@@ -546,6 +519,8 @@ void daemon_stop(struct daemon *d)
         sip_stop(d->sip, CALL_WAIT_MS);
     if (d->http)
         http_server_stop(d->http, HTTP_WAIT_MS);
+    late_stop(d->late);
+    d->late = NULL;
     if (d->jobs)
         jobs_stop(d->jobs);
     if (d->deliveries)

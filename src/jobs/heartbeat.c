@@ -321,7 +321,9 @@ enum err heartbeat_start(const struct heartbeat_options *options, struct heartbe
     if (!e) {
         e = node_enter(h);
         h->joined = !e;
-        if (e && h->own)
+        if (e && !h->own && store_failing(options->store))
+            e = ERR_NONE; /* heartbeat_join() follows */
+        else if (e && h->own)
             e = err_why(ret_why, e, "the node cannot join: %s", store_own_failure(h->own));
     }
     if (!e && h->own) {
@@ -335,6 +337,13 @@ enum err heartbeat_start(const struct heartbeat_options *options, struct heartbe
     }
     *ret = h;
     return ERR_NONE;
+}
+
+enum err heartbeat_join(struct heartbeat *h)
+{
+    enum err e = h->joined ? ERR_NONE : node_enter(h);
+    h->joined = !e;
+    return e;
 }
 
 void heartbeat_stop(struct heartbeat *h)

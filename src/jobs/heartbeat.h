@@ -28,6 +28,8 @@ struct heartbeat_options {
 /* Joins the nodes and starts the thread. Fails with ERR_USAGE if the clock differs from the server's by more than 30 s.
  * ret_why as in config_load. */
 enum err heartbeat_start(const struct heartbeat_options *options, struct heartbeat **ret, char **ret_why) CHECKED;
+/* Joins if that failed at the start, where one process has the store and could not write it. */
+enum err heartbeat_join(struct heartbeat *h) CHECKED;
 /* Ends the thread and the node, whose leases are then free. Call it when no lease is used any more, before the store is
  * closed. NULL is allowed. */
 void heartbeat_stop(struct heartbeat *h);

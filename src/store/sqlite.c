@@ -101,6 +101,8 @@ static enum err check_found(struct sqlite_store *s, const struct config *c, char
 /* SQLite gives its other files the mode of the database file, so this file is created here. */
 static enum err make_database(struct sqlite_store *s, const char *dir, char **ret_why)
 {
+    if (size_in(dir, "portero.db") > 0)
+        return ERR_NONE;
     int fd = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return refuse_errno(ret_why, s->path);

@@ -232,6 +232,37 @@ if (engine === 'sqlite') describe('a start on a full disk', () => {
     });
 });
 
+if (engine === 'sqlite') describe('a start on a disk that breaks at each commit', () => {
+    it('reads and forwards, says so, and goes on without a restart', async () => {
+        const directory = temporaryDirectory();
+        const disk = diskFault(directory, join(directory, 'data'));
+        const w = await world({ directory, config: METRICS, env: disk.env });
+        try {
+            const person = await resident(w.client);
+            const list = async () => ok(await person.client.get('/v1/unlock')).data;
+            const create = () => person.client.post('/v1/unlock', { type: 'passcode', label: 'x', enabled: false }, { headers: { 'Idempotency-Key': idempotencyKey() } });
+            ok(await create(), 201);
+            const before = await list();
+            await w.daemon.terminate();
+            disk.refuseSync('EIO');
+            await w.daemon.start();
+            assert.deepEqual(await list(), before);
+            assert.equal((await create()).status, 503);
+            assert.equal(ok(await w.client.post('/sandbox/calls', { to: person.number, from: '+15550001111' })).outcome, 'forwarded');
+            assert.deepEqual((await ready(w.daemon)).reasons, ['the store cannot be written', 'Input/output error']);
+            disk.mend();
+            await eventually(async () => (await ready(w.daemon)).ready, 'readiness');
+            ok(await create(), 201);
+            await resident(w.client); // whose mail is a job
+            assert.equal((await visit(w.client, { to: person.number })).outcome, 'forwarded');
+        } finally {
+            disk.mend();
+            await w.close();
+            rmSync(directory, { recursive: true, force: true });
+        }
+    });
+});
+
 describe('a data directory that cannot be written', () => {
     it('stops the start with one line that says so', () => {
         const directory = temporaryDirectory();

@@ -1,6 +1,6 @@
 /* LD_PRELOAD: a disk that refuses writes. While the file $DISKFAULT exists and holds an error number, every call that
  * would change a regular file below $DISKFAULT_BELOW fails with it: ENOSPC for a full disk, EROFS for one that went
- * read-only, EIO for one that breaks. */
+ * read-only, EIO for one that breaks. With "sync" after the number, only those fail that make changes durable. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-static int fault(void)
+static int fault(bool sync)
 {
     const char *path = getenv("DISKFAULT");
     char text[16] = "";
@@ -24,7 +24,7 @@ static int fault(void)
         return 0;
     ssize_t n = read(fd, text, sizeof text - 1);
     close(fd);
-    return n > 0 ? atoi(text) : 0;
+    return n > 0 && (sync || !strstr(text, "sync")) ? atoi(text) : 0;
 }
 
 static bool below(const char *path)
@@ -33,7 +33,7 @@ static bool below(const char *path)
     return prefix && !strncmp(path, prefix, strlen(prefix));
 }
 
-static bool refused(int fd)
+static bool refused(int fd, bool sync)
 {
     char link[64], path[PATH_MAX];
     int saved = errno;
@@ -43,7 +43,7 @@ static bool refused(int fd)
     if (n < 0)
         return false;
     path[n] = '\0';
-    int error = below(path) ? fault() : 0;
+    int error = below(path) ? fault(sync) : 0;
     if (error)
         errno = error;
     else
@@ -51,19 +51,19 @@ static bool refused(int fd)
     return error != 0;
 }
 
-#define REFUSING(result, name, params, args)                                                                           \
+#define REFUSING(sync, result, name, params, args)                                                                     \
     result name params;                                                                                                \
     result name params                                                                                                 \
     {                                                                                                                  \
-        return refused(fd) ? -1 : REAL(name) args;                                                                     \
+        return refused(fd, sync) ? -1 : REAL(name) args;                                                               \
     }
 
-REFUSING(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n))
-REFUSING(ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
-REFUSING(ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
-REFUSING(ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
-REFUSING(int, ftruncate, (int fd, off_t n), (fd, n))
-REFUSING(int, ftruncate64, (int fd, off64_t n), (fd, n))
-REFUSING(int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
-REFUSING(int, fsync, (int fd), (fd))
-REFUSING(int, fdatasync, (int fd), (fd))
+REFUSING(false, ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n))
+REFUSING(false, ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
+REFUSING(false, ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
+REFUSING(false, ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
+REFUSING(false, int, ftruncate, (int fd, off_t n), (fd, n))
+REFUSING(false, int, ftruncate64, (int fd, off64_t n), (fd, n))
+REFUSING(false, int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
+REFUSING(true, int, fsync, (int fd), (fd))
+REFUSING(true, int, fdatasync, (int fd), (fd))

@@ -6,7 +6,8 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The environment of a process whose writes below a directory `refuse` makes fail with an error ('ENOSPC'), until `mend`. */
+/** The environment of a process whose writes below a directory `refuse` makes fail with an error ('ENOSPC'), until `mend`; `refuseSync`: only
+ *  what makes them durable, as a commit does. */
 export function diskFault(directory, below) {
     const library = join(directory, 'diskfault.so'), trigger = join(directory, 'fault');
     const built = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, join(dirname(fileURLToPath(import.meta.url)), 'diskfault.c'), '-ldl'], { encoding: 'utf8' });
@@ -14,6 +15,7 @@ export function diskFault(directory, below) {
     return {
         env: { LD_PRELOAD: library, DISKFAULT: trigger, DISKFAULT_BELOW: below },
         refuse: (error) => writeFileSync(trigger, String(constants.errno[error])),
+        refuseSync: (error) => writeFileSync(trigger, `${constants.errno[error]} sync`),
         mend: () => rmSync(trigger, { force: true }),
     };
 }

@@ -410,7 +410,8 @@ static void a_changed_table_fails_no_transaction(void **state)
 {
     static const char *const changes[] = {
         "ALTER TABLE setting ADD COLUMN more TEXT NOT NULL DEFAULT 'x'",
-        "ALTER TABLE setting ALTER COLUMN value TYPE VARCHAR(1000)", /* the type of a result, which a plan may not change */
+        "ALTER TABLE setting ALTER COLUMN value TYPE VARCHAR(1000)", /* the type of a result, which a plan may not
+                                                                        change */
         "ALTER TABLE setting DROP COLUMN more", "ALTER TABLE setting ALTER COLUMN value TYPE TEXT"};
     struct store_fixture *f = *state;
     _Atomic int runs = 0;

@@ -1,0 +1,104 @@
+#include "cli/late.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/wait.h"
+#include "domain/number.h"
+#include "domain/push.h"
+#include "domain/unbilled.h"
+#include "domain/work.h"
+#include "jobs/billing.h"
+#include "jobs/purge.h"
+#include "twiml/twiml.h"
+
+#define AGAIN_US US_PER_S
+
+struct late {
+    struct late_options options;
+    struct rhythm rhythm;
+    bool waits; /* the thread runs */
+};
+
+static enum err schedule_jobs(struct tx *tx, void *unused)
+{
+    (void)unused;
+    enum err e = jobs_schedule_purge(tx);
+    if (!e)
+        e = jobs_schedule_billing(tx);
+    if (!e)
+        e = number_look(tx);
+    if (!e)
+        e = push_key_claim(tx);
+    return e ? e : twiml_schedule_expire(tx);
+}
+
+static enum err settle_accounts(struct tx *tx, void *arg)
+{
+    return unbilled_settle(tx, arg);
+}
+
+static enum err write_start(const struct late_options *o)
+{
+    struct arena arena;
+    struct work work = {.store = o->store, .config = o->config, .arena = &arena};
+    arena_init(&arena, NULL, 0);
+    enum err e = work_write(&work, schedule_jobs, NULL);
+    arena_done(&arena);
+    for (bool more = true; !e && more;) {
+        arena_init(&arena, NULL, 0);
+        e = work_write(&work, settle_accounts, &more);
+        arena_done(&arena);
+    }
+    return e;
+}
+
+static enum err late_try(struct late *l)
+{
+    enum err e = heartbeat_join(l->options.heartbeat);
+    if (!e)
+        e = write_start(&l->options);
+    return e ? e : jobs_start(l->options.jobs, l->options.heartbeat);
+}
+
+static void *late_thread(void *arg)
+{
+    struct late *l = arg;
+    enum err e = ERR_SERVICE_UNAVAILABLE;
+    while (e == ERR_SERVICE_UNAVAILABLE && rhythm_pause(&l->rhythm, clock_monotonic_us() + AGAIN_US))
+        e = late_try(l);
+    if (!e)
+        log_info("jobs begin: the store can be written");
+    else if (e != ERR_SERVICE_UNAVAILABLE)
+        log_error("jobs do not begin error=%s", err_info(e)->code);
+    return NULL;
+}
+
+enum err late_start(const struct late_options *options, struct late **ret)
+{
+    struct late *l = mem_new(struct late);
+    l->options = *options;
+    enum err e = late_try(l);
+    const char *failing = e && store_exclusive(options->store) ? store_failing(options->store) : NULL;
+    if (failing) {
+        log_warn("jobs wait: the store cannot be written reason=\"%s\"", failing);
+        e = rhythm_start(&l->rhythm, "late", late_thread, l);
+        l->waits = !e;
+    }
+    if (e)
+        free(l);
+    else
+        *ret = l;
+    return e;
+}
+
+void late_stop(struct late *l)
+{
+    if (!l)
+        return;
+    if (l->waits)
+        rhythm_stop(&l->rhythm);
+    free(l);
+}
