@@ -484,6 +484,7 @@ const BENCHES = {
   plans: { files: ['plans.c', 'plans.mjs'], run: () => plans(work, GROWN) },
   // Imported late, because it chooses the engine of the end-to-end tests.
   waits: { files: ['waits.mjs'], run: async () => (await import('./waits.mjs')).waits(), modules: 'test/e2e' },
+  outages: { files: ['outages.mjs'], run: async () => (await import('./outages.mjs')).outages(), modules: 'test/e2e' },
   postgresql: { files: ['postgresql.mjs'], run: () => postgresql(work) },
   store: { files: ['store.c'], run: () => process.stdout.write(run(join(root, 'build/bench_store'), [])) },
   keys: { files: ['keys.c'], run: keys },
