@@ -50,12 +50,13 @@ static enum err bound_jobs_body(struct tx *tx, void *arg)
     return e;
 }
 
-static enum err bound_write(const struct clock_guard *g, enum err (*body)(struct tx *tx, void *arg), void *arg)
+static enum err guard_run(const struct clock_guard *g, enum store_mode mode, enum err (*body)(struct tx *tx, void *arg),
+                          void *arg)
 {
     struct arena arena;
     struct work work = {.store = g->options.store, .config = g->options.config, .arena = &arena};
     arena_init(&arena, NULL, 0);
-    enum err e = work_write(&work, body, arg);
+    enum err e = work_run(&work, mode, body, arg);
     arena_done(&arena);
     return e;
 }
@@ -64,10 +65,10 @@ static enum err apply_all(const struct clock_guard *g)
 {
     struct bound_run r = {.guard = g, .more = true};
     int64_t rows = 0;
-    enum err e = bound_write(g, bound_jobs_body, &r);
+    enum err e = guard_run(g, STORE_WRITE, bound_jobs_body, &r);
     for (; !e && r.more; r.row++) {
         rows += r.changed;
-        e = bound_write(g, bound_body, &r);
+        e = guard_run(g, STORE_WRITE, bound_body, &r);
     }
     rows += r.changed;
     if (!e && rows)
@@ -101,7 +102,7 @@ static enum err strange_body(struct tx *tx, void *arg)
 static void doubt_at_start(const struct clock_guard *g)
 {
     bool strange;
-    const enum err e = bound_write(g, strange_body, &strange);
+    const enum err e = guard_run(g, STORE_READ, strange_body, &strange);
     if (!g->options.config->production || (!e && !strange))
         return;
     clock_doubt();
