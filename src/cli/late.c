@@ -66,13 +66,15 @@ static enum err late_try(struct late *l)
 static void *late_thread(void *arg)
 {
     struct late *l = arg;
-    enum err e = ERR_SERVICE_UNAVAILABLE;
-    while (e == ERR_SERVICE_UNAVAILABLE && rhythm_pause(&l->rhythm, clock_monotonic_us() + AGAIN_US))
+    enum err e = ERR_SERVICE_UNAVAILABLE, told = e;
+    while (e && rhythm_pause(&l->rhythm, clock_monotonic_us() + AGAIN_US)) {
         e = late_try(l);
+        if (e && e != told)
+            log_error("jobs wait error=%s", err_info(e)->code);
+        told = e;
+    }
     if (!e)
         log_info("jobs begin: the store can be written");
-    else if (e != ERR_SERVICE_UNAVAILABLE)
-        log_error("jobs do not begin error=%s", err_info(e)->code);
     return NULL;
 }
 

@@ -245,7 +245,7 @@ enum err jobs_start(struct jobs *j, struct heartbeat *heartbeat)
 {
     const struct jobs_options *o = &j->options;
     j->heartbeat = heartbeat;
-    if (store_exclusive(o->store)) {
+    if (!j->started && store_exclusive(o->store)) {
         struct arena arena;
         arena_init(&arena, NULL, 0);
         struct work work = work_on(j, &arena);

@@ -46,7 +46,7 @@ struct jobs_options {
 
 struct jobs *jobs_new(const struct jobs_options *options);
 /* Frees the leases that a crash left (if one process has the store) and starts the threads, whose leases belong to the
- * node of the heartbeats. */
+ * node of the heartbeats. After a failure it may be called again. */
 enum err jobs_start(struct jobs *j, struct heartbeat *heartbeat) CHECKED;
 /* The number of nodes that are alive. */
 unsigned jobs_nodes(const struct jobs *j);
