@@ -9,7 +9,7 @@ import { temporaryDirectory } from './lib/daemon.js';
 import { joined, nodeOptions, nodes, ownClock, secondsUntil } from './lib/nodes.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
 import { sql } from './lib/store.js';
-import { advance, eventually, ID, resident, TIMESTAMP, useWorld, world } from './lib/world.js';
+import { advance, eventually, freshEmail, ID, resident, TIMESTAMP, useWorld, world } from './lib/world.js';
 
 const LONG_MS = 40_000; // a dead node's work goes on after about 12 s
 
@@ -36,6 +36,25 @@ describe('nodes', () => {
         }
         assert.equal(nodes(w, 'running').length, 1);
         assert.equal(nodes(w, 'ended').length, 1);
+    });
+
+    it('list messages newest first, whichever node sent them', async () => {
+        const other = await joined(w);
+        try {
+            const emails = [];
+            for (let i = 0; i < 10; i++) {
+                emails.unshift(freshEmail());
+                ok(await (i % 2 ? other : w).client.as(undefined).post('/v1/auth/otp', { email: emails[0] }));
+            }
+            assert.deepEqual(ok(await w.client.as(undefined).get('/sandbox/messages?channel=email&limit=10')).data.map(({ to }) => to), emails);
+            const own = freshEmail();
+            for (let i = 0; i < 3; i++) ok(await (i % 2 ? other : w).client.as(undefined).post('/v1/auth/otp', { email: own }));
+            const times = ok(await w.client.as(undefined).get(`/sandbox/messages?channel=email&to=${own}`)).data.map(({ created_at }) => created_at);
+            assert.equal(times.length, 3);
+            assert.deepEqual(times, [...times].sort().reverse());
+        } finally {
+            await other.close();
+        }
     });
 
     it('end one that was killed, and live on', async (t) => {
