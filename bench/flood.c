@@ -1,10 +1,13 @@
-/* The setup time of calls during a flood of INVITEs that are never acknowledged.
+/* The setup time of calls during a flood of INVITEs that are never acknowledged, and the fate of calls whose ACK is
+ * late.
  *
  * The service (SIP agent, domain, SQLite store with durable commits) runs pinned to one core; caller and flood are
  * two processes on another. The caller places calls one after the other, repeats an INVITE that is not
  * answered as RFC 3261 says, and measures from its first INVITE to the 200. Each flood runs next to a control without
- * one, on the same service. usage: bench_flood [SECONDS]; prints a line for each flood. */
+ * one, on the same service. The caller's addresses have called before. usage: bench_flood [SECONDS]; prints a line for
+ * each flood and each delay. */
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "../test/unit/voice/raw_sip.h"
@@ -18,17 +21,19 @@
 #define GAP_US    20000 /* between two calls of the caller */
 #define CALLS_MAX 10000
 #define RESEND_MS 500
+#define CALLERS   20   /* addresses of the caller */
+#define LATE_RATE 200  /* calls a second whose ACK is late */
+#define LATE_MAX  1000 /* of these at once */
+#define HEAR_MS   2000 /* from an ACK to its first audio */
 
 /* ---- the service ---- */
 
 /* Runs until it is killed. */
-static void serve(const char *dir, const char *peers, int address_fd)
+static void serve(const char *dir, const char *voice, const char *sql, int address_fd)
 {
-    struct sip_service s = {0};
-    char voice[128];
+    struct sip_service s = {.sql = sql};
     pin(0);
     log_set_level(LOG_WARN);
-    (void)snprintf(voice, sizeof voice, "peers = {%s}", peers);
     start_service(&s, dir, voice, 1, address_fd);
     for (;;)
         pause();
@@ -39,14 +44,14 @@ struct service {
     char dir[32], address[64];
 };
 
-static void start(struct service *s, const char *peers)
+static void start(struct service *s, const char *voice, const char *sql)
 {
     int address[2];
     *s = (struct service){.dir = "/tmp/portero-bench-XXXXXX"};
     if (!mkdtemp(s->dir) || pipe(address) || (s->pid = fork()) < 0)
         fail("cannot start");
     if (!s->pid)
-        serve(s->dir, peers, address[1]);
+        serve(s->dir, voice, sql, address[1]);
     close(address[1]);
     if (read(address[0], s->address, sizeof s->address - 1) <= 0)
         fail("no service");
@@ -119,7 +124,7 @@ static pid_t start_flood(const char *address, int rate)
 
 struct figures {
     double p50_ms, p99_ms, max_ms, cpu, mb;
-    int calls, refused, silent; /* silent: no audio arrived, so it was evicted */
+    int calls, refused, silent; /* silent: no audio arrived */
 };
 
 /* Sends an INVITE and repeats it until the final answer: its status. */
@@ -147,10 +152,10 @@ static struct figures call_for(const struct service *s, int ms)
     double before = cpu_of(s, &f.mb);
     while (clock_monotonic_us() < end_us && f.calls < CALLS_MAX) {
         struct raw r;
-        char host[32]; /* another one each time, so that Call-IDs differ */
-        (void)snprintf(host, sizeof host, "127.2.%d.%d", serial / 250, 1 + serial % 250);
-        serial++;
+        char host[32];
+        (void)snprintf(host, sizeof host, "127.2.0.%d", 1 + ++serial % CALLERS);
         raw_open_at(&r, host, s->address);
+        r.sip_port = 1024 + serial % 60000; /* part of Call-ID and branch: ports come again */
         int64_t began_us = clock_monotonic_us();
         int status = set_up(&r);
         times[f.calls++] = clock_monotonic_us() - began_us;
@@ -180,10 +185,10 @@ static void print(const char *what, const struct figures *f)
         what, f->calls, f->p50_ms, f->p99_ms, f->max_ms, f->refused, f->silent, f->cpu, f->mb);
 }
 
-static void measure(const char *name, const char *peers, int rate, int ms)
+static void measure(const char *name, const char *voice, int rate, int ms)
 {
     struct service s;
-    start(&s, peers);
+    start(&s, voice, NULL);
     (void)call_for(&s, sized(1000, 100));
     struct figures without = call_for(&s, ms);
     pid_t forger = start_flood(s.address, rate);
@@ -199,13 +204,131 @@ static void measure(const char *name, const char *peers, int rate, int ms)
     fflush(stdout);
 }
 
+/* ---- calls whose ACK is late ---- */
+
+/* Each opens the door at once, and so takes a use. */
+#define OPEN "UPDATE access_grant SET type = 0, access_code = NULL, remaining_uses = 1000000"
+
+struct late_call {
+    struct raw r;
+    int64_t due_us; /* its ACK, and then the end of the wait for audio; 0: not answered */
+    bool used, acknowledged;
+};
+
+struct fates {
+    int calls, refused, dead;
+};
+
+/* The call is over; its place is free. */
+static void end_late(struct late_call *c)
+{
+    raw_close(&c->r);
+    c->used = false;
+}
+
+static void begin_late(struct late_call *c, const char *address, int hosts, int serial)
+{
+    char host[32];
+    *c = (struct late_call){.used = true};
+    (void)snprintf(host, sizeof host, "127.2.0.%d", 1 + serial % hosts);
+    raw_open_at(&c->r, host, address);
+    c->r.sip_port = 1024 + serial % 60000; /* part of Call-ID and branch: ports come again */
+    raw_invite(&c->r, NUMBER);
+}
+
+/* Handles a message or audio that came for the call, and the end of a wait. */
+static void step_late(struct late_call *c, int64_t delay_us, struct fates *f)
+{
+    const int64_t now_us = clock_monotonic_us();
+    char packet[2048];
+    const int status = c->acknowledged ? 0 : raw_receive(&c->r, 0);
+    if (status >= 300) {
+        f->refused++;
+        end_late(c);
+    } else if (status == 200 && !c->due_us) {
+        raw_note_tag(&c->r);
+        c->due_us = now_us + delay_us;
+    } else if (c->acknowledged && recv(c->r.rtp, packet, sizeof packet, MSG_DONTWAIT) > 0) {
+        raw_request(&c->r, "BYE", NUMBER, 2, "", "");
+        end_late(c);
+    } else if (c->acknowledged && now_us >= c->due_us) {
+        f->dead++;
+        end_late(c);
+    } else if (!c->acknowledged && c->due_us && now_us >= c->due_us) {
+        raw_request(&c->r, "ACK", NUMBER, 1, "", "");
+        c->acknowledged = true;
+        c->due_us = now_us + HEAR_MS * 1000;
+    }
+}
+
+/* The uses that the calls have taken. */
+static int uses_of(const struct service *s)
+{
+    char path[128];
+    sqlite3 *db;
+    sqlite3_stmt *statement = NULL;
+    (void)snprintf(path, sizeof path, "%s/portero.db", s->dir);
+    if (sqlite3_open(path, &db) ||
+        sqlite3_prepare_v2(db, "SELECT 1000000 - remaining_uses FROM access_grant", -1, &statement, NULL) ||
+        sqlite3_step(statement) != SQLITE_ROW)
+        fail("cannot read the store");
+    const int uses = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return uses;
+}
+
+static void measure_late(int hosts, int delay_ms, int ms)
+{
+    static struct late_call calls[LATE_MAX];
+    struct fates f = {0};
+    struct service s;
+    start(&s, "peers = {\"127.0.0.0/8\"} calls = 2000 calls_per_source = 2000", OPEN);
+    const int64_t began_us = clock_monotonic_us();
+    const int all = LATE_RATE * ms / 1000;
+    for (int busy = 1; busy; usleep(500)) {
+        const int64_t due = (clock_monotonic_us() - began_us) * LATE_RATE / 1000000;
+        busy = f.calls < all;
+        for (int i = 0; i < LATE_MAX; i++) {
+            struct late_call *c = &calls[i];
+            if (!c->used && f.calls < all && f.calls < due)
+                begin_late(c, s.address, hosts, f.calls++);
+            else if (c->used)
+                step_late(c, delay_ms * 1000, &f);
+            busy |= c->used;
+        }
+    }
+    const int heard = f.calls - f.refused - f.dead;
+    printf("%d calls a second from %d addresses, ACK after %d ms: %d calls, %d refused, %d dead, %d uses lost\n",
+           LATE_RATE, hosts, delay_ms, f.calls, f.refused, f.dead, uses_of(&s) - heard);
+    fflush(stdout);
+    stop(&s);
+}
+
+/* Both processes hold two descriptors for each call. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        fail("no limit of descriptors");
+    limit.rlim_cur = limit.rlim_max < 8192 ? limit.rlim_max : 8192;
+    if (setrlimit(RLIMIT_NOFILE, &limit))
+        fail("too few descriptors");
+}
+
 int main(int argc, char **argv)
 {
+    static const int delays_ms[] = {0, 100, 300, 1000};
     const int ms = argc > 1 ? 1000 * atoi(argv[1]) : sized(1000 * SECONDS, 200);
     if (ms < 1)
         fail("usage: bench_flood [SECONDS]");
+    allow_descriptors();
     pin(1);
+    for (size_t i = 0; i < 4; i++) {
+        measure_late(1, delays_ms[i], ms / 3);
+        measure_late(40, delays_ms[i], ms / 3);
+    }
     measure("300 INVITEs a second from 1,000 addresses", "", 300, ms);
-    measure("5,000 INVITEs a second from outside voice.peers", "\"127.0.0.1\", \"127.2.0.0/16\"", 5000, ms);
+    measure("5,000 INVITEs a second from outside voice.peers", "peers = {\"127.0.0.1\", \"127.2.0.0/16\"}", 5000, ms);
     return 0;
 }

@@ -75,7 +75,7 @@ static int make_loop(struct sip_agent *a)
     struct sip_stack *first = NULL;
     int e = fd_setsize(descriptors());
     if (!e)
-        e = hash_alloc(&a->sources, HASH_SIZE);
+        e = sip_sources_init(&a->sources);
     if (!e)
         e = hash_alloc(&a->dialogs, HASH_SIZE);
     if (!e)
@@ -111,6 +111,7 @@ static void on_pulse(void *arg)
     atomic_store_explicit(&a->turned_us, clock_monotonic_us(), memory_order_relaxed);
     atomic_store_explicit(&a->calls_at_turn, a->call_count, memory_order_relaxed);
     known_pulse(a->known, a->store, a->config);
+    sip_agent_tell_limited(a);
     story_repeat(false);
     tmr_start(&a->pulse_timer, PULSE_MS, on_pulse, a);
 }
@@ -172,8 +173,7 @@ static void sip_tear_down(struct sip_agent *a)
     webrtc_free(a->webrtc);
     sip_tls_done(a);
     tick_free(a->tick);
-    hash_flush(a->sources);
-    mem_deref(a->sources);
+    sip_sources_done(&a->sources);
     mem_deref(a->dialogs);
     mem_deref(a->legs);
     sip_peers_done(&a->peers);

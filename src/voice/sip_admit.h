@@ -1,16 +1,20 @@
-/* Inside the SIP user agent: admission of calls, and eviction at the limits. */
+/* Inside the SIP user agent: admission of calls. At the limits, new calls are refused; no call ends for another.
+ *
+ * An INVITE over UDP may have a forged source, and its call then holds its place for 32 s. So a call is unproven until
+ * its caller's next message, if it came over UDP, did not sign in, and its source has never acknowledged a call. Limits
+ * for unproven calls leave places to the others. */
 #pragma once
 #include <re/re.h>
 #include <stdbool.h>
 
 struct sip_agent;
 struct sip_call;
-struct sip_source;
 
-/* Admits the call of this INVITE: its source. False if a limit is reached or the call cannot be served; the INVITE has
- * then been refused. */
-bool sip_admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_source **ret);
-/* The call of a caller that is listed or signed in begins to ring residents, which takes long and needs no message of
- * the caller: it is no longer evicted. Over UDP its address may be forged, so this holds for at most half of all calls,
- * and for half of those of its source. */
-void sip_admit_ringing(struct sip_call *c);
+/* Whether this INVITE may become a call now. If not, it has been refused. */
+bool sip_admit(struct sip_agent *a, const struct sip_msg *msg, bool signed_in);
+/* Counts a call of an admitted INVITE; sip_admit_end() must follow. */
+void sip_admit_begin(struct sip_call *c);
+/* The source of the call has answered to ours: it is not forged. */
+void sip_admit_prove(struct sip_call *c);
+/* The call has ended. */
+void sip_admit_end(struct sip_call *c);

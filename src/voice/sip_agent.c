@@ -33,6 +33,26 @@ bool sip_agent_may_tell(struct sip_agent *a)
     return ++a->lines <= LINES_MAX;
 }
 
+void sip_agent_limited(struct sip_agent *a, enum metric_label_REFUSAL limit)
+{
+    metric_add(&metrics.sip_limited[limit], 1);
+    a->limited[limit]++;
+}
+
+void sip_agent_tell_limited(struct sip_agent *a)
+{
+    const int64_t now_ms = tick_now_ms();
+    if (a->limited_ms && now_ms - a->limited_ms < LINES_MS)
+        return;
+    for (size_t i = 0; i < METRIC_REFUSAL_VALUES; i++) {
+        if (!a->limited[i])
+            continue;
+        log_warn("sip calls refused limit=%s count=%u", metric_values_REFUSAL[i], a->limited[i]);
+        a->limited[i] = 0;
+        a->limited_ms = now_ms;
+    }
+}
+
 void sip_refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status, const char *reason, const char *header)
 {
     static const struct call never_begun;

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/mailbox.h"
+#include "base/metric.h"
 #include "voice/call_log.h"
 #include "voice/greeting.h"
 #include "voice/sip.h"
@@ -15,12 +16,12 @@
 #include "voice/sip_digest.h"
 #include "voice/sip_local.h"
 #include "voice/sip_peers.h"
+#include "voice/sip_source.h"
 #include "voice/sip_tls.h"
 #include "voice/sip_trunk.h"
 #include "voice/tick.h"
 
 struct known;
-struct sip_source;
 struct sip_stack;
 struct sip_trace;
 struct speech;
@@ -66,22 +67,20 @@ struct sip_agent {
     struct list calls;             /* sip_call */
     unsigned call_count;           /* of them */
     struct list ended;             /* ended and about to be freed */
-    struct list waiting;           /* not yet acknowledged, oldest first */
-    unsigned waiting_count;
-    unsigned ringing;     /* calls that are kept while they ring (sip_admit_ringing) */
-    struct list sign_ins; /* requests whose password is being checked */
+    unsigned unproven;             /* calls: sip_admit.h */
+    struct list sign_ins;          /* requests whose password is being checked */
     unsigned sign_in_count;
     struct sip_nonces nonces;
     struct sip_attempts attempts;
-    struct hash *sources; /* sip_source by address */
+    struct sip_sources sources;
     struct hash *dialogs; /* sip_call by Call-ID */
     struct hash *legs;    /* sip_leg by Call-ID */
     unsigned serial;      /* of calls, for the log */
     unsigned asking;      /* pending decisions */
     unsigned refusals;    /* since refusals_ms, repeated by libre */
     int64_t refusals_ms;
-    unsigned dropped; /* calls, since the last line in the log */
-    int64_t dropped_ms;
+    unsigned limited[METRIC_REFUSAL_VALUES]; /* INVITEs refused, since the last line in the log */
+    int64_t limited_ms;
     unsigned lines; /* of calls that were never established, since lines_ms */
     int64_t lines_ms;
     unsigned
@@ -120,6 +119,10 @@ void sip_agent_settled(struct sip_agent *a);
 /* Refuses a request without state: a repetition is handled as a new request. `header` is "" or ends with CRLF. */
 void sip_refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status, const char *reason,
                 const char *header);
+/* Counts an INVITE that was refused for lack of a place. */
+void sip_agent_limited(struct sip_agent *a, enum metric_label_REFUSAL limit);
+/* Logs their numbers, at most once in ten seconds. To be called about once a second. */
+void sip_agent_tell_limited(struct sip_agent *a);
 /* "udp", "tcp", "tls" */
 const char *sip_agent_transport(enum sip_transp tp);
 /* Fills the record of a call from its INVITE. */
@@ -129,7 +132,7 @@ bool sip_agent_may_tell(struct sip_agent *a);
 
 /* Begins the call of an admitted INVITE. `caller`: the number of a caller that signed in, "" if it has none: then the
  * INVITE has it; NULL: the caller did not sign in. */
-void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_source *source, const char *caller);
+void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, const char *caller);
 /* Whether a request with our tag belongs to a call. If the call was not acknowledged yet, this makes it a session,
  * which receives the request. */
 bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg);

@@ -61,9 +61,8 @@ static void accept_registration(const struct sign_in *s)
 
 static void begin_call(struct sip_stack *stack, const struct sip_msg *msg, const char *caller)
 {
-    struct sip_source *source;
-    if (sip_admit(stack->agent, msg, &source))
-        sip_call_invite(stack, msg, source, caller);
+    if (sip_admit(stack->agent, msg, true))
+        sip_call_invite(stack, msg, caller);
 }
 
 /* With 403: many telephones answer another challenge at once, with the same password. */
@@ -177,6 +176,8 @@ static void sign_in(struct sip_stack *stack, const struct sip_msg *msg, const st
         metric_add(&metrics.sip_sign_ins[METRIC_SIGN_IN_STOPPED], 1);
     if (stopped || a->sign_in_count >= PENDING_MAX) {
         mem_deref(s);
+        if (!stopped && !pl_strcmp(&msg->met, "INVITE"))
+            sip_agent_limited(a, METRIC_REFUSED_SIGN_INS);
         sip_refuse(a, msg, 503, "Service Unavailable", SIP_RETRY_AFTER);
         return;
     }

@@ -208,7 +208,7 @@ static void sip_call_answer(struct sip_call *c)
 
 void sip_call_confirm(struct sip_call *c)
 {
-    sip_call_leave_waiting(c);
+    sip_admit_prove(c);
     sip_trace_watch(c->stack, false); /* libre sends the 200 again here, which is dropped */
     int e = sip_answer_confirm(&c->answer, &c->session, c->stack->sessions, sip_offer_take, sip_offer_answered,
                                sip_call_on_established, on_info, sip_call_on_close, c);
@@ -292,7 +292,6 @@ static void sip_call_begin(struct sip_call *c, const struct call_action *a)
                         c);
         return;
     case CALL_FORWARD:
-        sip_admit_ringing(c);
         sip_forward_start(c, a->forward, &sip_call_forward_events);
         return;
     case CALL_TAKE_MESSAGE:
@@ -458,18 +457,19 @@ static void sip_call_destructor(void *arg)
 static const struct media_events sip_call_media_events = {
     .key = sip_call_on_key, .played = sip_call_on_played, .packet = sip_call_on_packet, .audio = sip_call_on_audio};
 
-static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *msg, struct sip_source *s,
-                                 const char *signed_in)
+static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *msg, const char *signed_in)
 {
     struct sip_agent *a = stack->agent;
+    const struct config_peer *peer = sip_peers_find(&a->peers, &msg->src);
     char to[CALL_NUMBER_MAX], from[CALL_NUMBER_MAX];
     struct sip_call *c = mem_zalloc(sizeof *c, sip_call_destructor);
-    if (!c)
-        return NULL;
-    struct uri dialled = sip_dialled(msg, s->peer);
-    (void)sip_number(&dialled, s->peer, to);
-    struct uri caller = sip_caller(msg, s->peer);
-    (void)sip_number(&caller, s->peer, from);
+    struct sip_source *s = c ? sip_source_enter(&a->sources, &msg->src, peer) : NULL;
+    if (!s)
+        return mem_deref(c);
+    struct uri dialled = sip_dialled(msg, peer);
+    (void)sip_number(&dialled, peer, to);
+    struct uri caller = sip_caller(msg, peer);
+    (void)sip_number(&caller, peer, from);
     call_init(&c->machine);
     c->signed_in = signed_in != NULL;
     decide_init(&c->decide, a->config, to, signed_in && *signed_in ? signed_in : from);
@@ -481,17 +481,14 @@ static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *
     c->agent = a;
     c->stack = stack;
     c->source = s;
-    c->source->calls++;
-    c->source->waiting++;
     c->serial = ++a->serial;
     c->invite = mem_ref((void *)msg);
     c->target = mem_ref((void *)msg);
     list_append(&a->calls, &c->le, c);
-    list_append(&a->waiting, &c->waiting, c);
     hash_append(a->dialogs, hash_joaat_pl(&msg->callid), &c->dialog, c);
     a->call_count++;
     metric_set(metrics.calls_active, a->call_count);
-    a->waiting_count++;
+    sip_admit_begin(c);
     return c;
 }
 
@@ -520,13 +517,11 @@ static int make_media(struct sip_call *c, const struct sip_msg *msg)
     return !c->offered && media_take_sdp(c->media, true, msg->mb) ? 488 : 0;
 }
 
-void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_source *source, const char *caller)
+void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, const char *caller)
 {
     struct sip_agent *a = s->agent;
-    struct sip_call *c = new_call(s, msg, source, caller);
+    struct sip_call *c = new_call(s, msg, caller);
     if (!c) {
-        if (!source->calls)
-            mem_deref(source);
         sip_refuse(a, msg, 500, "Server Internal Error", "");
         return;
     }
@@ -537,6 +532,8 @@ void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_
     int status = make_media(c, msg);
     if (status) {
         c->record.status = status;
+        if (status == 503)
+            sip_agent_limited(a, METRIC_REFUSED_PORTS);
         sip_call_refuse(c, status, status == 488 ? "Not Acceptable Here" : "Service Unavailable");
         sip_call_end(c);
         return;

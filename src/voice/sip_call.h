@@ -16,9 +16,8 @@ struct sip_forward;
 struct listener;
 
 struct sip_call {
-    struct le le;      /* in agent->calls, then in agent->ended */
-    struct le waiting; /* in agent->waiting, until the caller's next message, or ringing */
-    struct le dialog;  /* in agent->dialogs */
+    struct le le;     /* in agent->calls, then in agent->ended */
+    struct le dialog; /* in agent->dialogs */
     struct sip_agent *agent;
     struct sip_stack *stack; /* it came to */
     struct sip_source *source;
@@ -59,8 +58,8 @@ struct sip_call {
     bool signed_in; /* the caller proved its password */
     bool offered;   /* the INVITE had no SDP: ours is the offer */
     bool offering;  /* our offer waits for the answer in an ACK */
-    bool ringing;   /* kept while it rings (sip_admit_ringing) */
-    bool ended, evicted;
+    bool unproven;  /* sip_admit.h */
+    bool ended;
 
     struct tick_entry tick;
     int64_t answered_ms, signalled_ms;

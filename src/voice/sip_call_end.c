@@ -1,6 +1,7 @@
 #include "voice/sip_call_end.h"
 
 #include "base/metric.h"
+#include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_forward.h"
 #include "voice/sip_guard.h"
@@ -15,20 +16,6 @@
 static void on_free(void *arg)
 {
     mem_deref(arg);
-}
-
-void sip_call_leave_waiting(struct sip_call *c)
-{
-    if (c->ringing) {
-        c->ringing = false;
-        c->agent->ringing--;
-        c->source->ringing--;
-    }
-    if (!c->waiting.list)
-        return;
-    list_unlink(&c->waiting);
-    c->agent->waiting_count--;
-    c->source->waiting--;
 }
 
 /* Whether one more refusal may be repeated until it is acknowledged, as RFC 3261 requires. Each costs memory for 32 s,
@@ -77,15 +64,12 @@ void sip_call_end(struct sip_call *c)
         sip_call_refuse(c, 503, "Service Unavailable");
     sip_tones_stop(&c->tones);
     sip_refresh_end(&c->refresh);
-    if (!c->evicted) /* a forged call costs no more messages */
-        sip_answer_hang_up(&c->answer);
+    sip_answer_hang_up(&c->answer);
     sip_answer_done(&c->answer);
     if (c->session)
         sip_target_retry(sipsess_dialog(c->session), c->target);
     c->session = mem_deref(c->session); /* sends BYE, unless the peer hung up */
-    sip_call_leave_waiting(c);
-    sip_source_leave(c->source);
-    c->source = NULL;
+    sip_admit_end(c);
     hash_unlink(&c->dialog);
     list_unlink(&c->le);
     list_append(&c->agent->ended, &c->le, c);

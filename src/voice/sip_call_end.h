@@ -4,7 +4,5 @@
 
 /* Sends the final response of a call that is not answered. */
 void sip_call_refuse(struct sip_call *c, int status, const char *reason);
-/* The call no longer waits for its caller's next message. No effect if it does not. */
-void sip_call_leave_waiting(struct sip_call *c);
 /* Ends the call for its peer at once. Frees it later, from the loop, and not before its pending decision has come. */
 void sip_call_end(struct sip_call *c);

@@ -117,10 +117,9 @@ static int put_first(struct sip_lsnr *listener)
 static void on_invite(const struct sip_msg *msg, void *arg)
 {
     struct sip_stack *s = arg;
-    struct sip_source *source;
     sip_target_fix(msg, msg);
-    if (!sip_box_take(s, msg) && sip_admit(s->agent, msg, &source))
-        sip_call_invite(s, msg, source, NULL);
+    if (!sip_box_take(s, msg) && sip_admit(s->agent, msg, false))
+        sip_call_invite(s, msg, NULL);
 }
 
 /* ---- life ---- */

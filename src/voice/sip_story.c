@@ -89,7 +89,7 @@ void sip_story_end(struct sip_call *c)
     c->ended_ms = sip_story_ms(c);
     if (c->record.tone_fallback)
         sip_story_note(c, CALL_STEP_TONE_FALLBACK, strcmp(c->record.tone, "inband") ? "event" : "tone", NULL);
-    c->told = !c->evicted && (c->answered_ms || sip_agent_may_tell(c->agent));
+    c->told = c->answered_ms || sip_agent_may_tell(c->agent);
     if (c->told)
         write_line(c);
     else

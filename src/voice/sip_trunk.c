@@ -88,7 +88,7 @@ static struct trunk_status status_of(const struct sip_trunk *t)
 {
     struct count in = {.peer = t->peer};
     struct trunk_status s = {.since_us = t->since_us, .calls_out = t->calls};
-    hash_apply(t->agent->sources, count_calls, &in);
+    hash_apply(t->agent->sources.table, count_calls, &in);
     s.calls_in = in.calls;
     (void)snprintf(s.name, sizeof s.name, "%s", t->peer->name);
     (void)snprintf(s.server, sizeof s.server, "%s", t->peer->server);

@@ -158,6 +158,16 @@ static inline bool raw_answers_last(const struct raw *r)
     return cseq && strtoul(cseq + 8, NULL, 10) == r->cseq;
 }
 
+/* Keeps the tag of the last answer for the next requests. */
+static inline void raw_note_tag(struct raw *r)
+{
+    const char *to = strstr(r->reply, "\r\nTo: ");
+    const char *tag = to ? strstr(to, ";tag=") : NULL;
+    const char *end = to ? strstr(to + 2, "\r\n") : NULL;
+    if (tag && end && tag < end)
+        (void)snprintf(r->to_tag, sizeof r->to_tag, "%.*s", (int)(end - tag), tag);
+}
+
 /* The next final answer to the last request; skips provisional answers. */
 static inline int raw_final(struct raw *r)
 {
@@ -165,11 +175,7 @@ static inline int raw_final(struct raw *r)
     do
         status = raw_receive(r, RAW_PATIENCE_MS);
     while ((status >= 100 && status < 200) || (status >= 200 && !raw_answers_last(r)));
-    const char *to = strstr(r->reply, "\r\nTo: ");
-    const char *tag = to ? strstr(to, ";tag=") : NULL;
-    const char *end = to ? strstr(to + 2, "\r\n") : NULL;
-    if (tag && end && tag < end)
-        (void)snprintf(r->to_tag, sizeof r->to_tag, "%.*s", (int)(end - tag), tag);
+    raw_note_tag(r);
     return status;
 }
 

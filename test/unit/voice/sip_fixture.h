@@ -116,3 +116,11 @@ static inline void wait_for_codes(int n)
         usleep(10000);
     assert_int_equal(fake_count(&fake.code_count), n);
 }
+
+/* Waits until the fake domain was asked about n calls that arrived. */
+static inline void wait_for_decisions(int n)
+{
+    for (int i = 0; i < RAW_PATIENCE_MS / 10 && fake_count(&fake.arrived) < n; i++)
+        usleep(10000);
+    assert_int_equal(fake_count(&fake.arrived), n);
+}
