@@ -133,6 +133,8 @@ bool sip_agent_may_tell(struct sip_agent *a);
 /* Begins the call of an admitted INVITE. `caller`: the number of a caller that signed in, "" if it has none: then the
  * INVITE has it; NULL: the caller did not sign in. */
 void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, const char *caller);
+/* Answers an INFO or a BYE to a call that was not acknowledged yet; false if it is none. */
+bool sip_call_take_early(struct sip_stack *s, const struct sip_msg *msg);
 /* Whether a request with our tag belongs to a call. If the call was not acknowledged yet, this makes it a session,
  * which receives the request. */
 bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg);

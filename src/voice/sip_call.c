@@ -149,7 +149,7 @@ static void sip_call_on_established(const struct sip_msg *msg, void *arg)
         sip_forward_established(c->forward);
 }
 
-static void on_info(struct sip *sip, const struct sip_msg *msg, void *arg)
+void sip_call_info(struct sip *sip, const struct sip_msg *msg, void *arg)
 {
     struct sip_call *c = arg;
     c->signalled_ms = tick_now_ms();
@@ -211,7 +211,7 @@ void sip_call_confirm(struct sip_call *c)
     sip_admit_prove(c);
     sip_trace_watch(c->stack, false); /* libre sends the 200 again here, which is dropped */
     int e = sip_answer_confirm(&c->answer, &c->session, c->stack->sessions, sip_offer_take, sip_offer_answered,
-                               sip_call_on_established, on_info, sip_call_on_close, c);
+                               sip_call_on_established, sip_call_info, sip_call_on_close, c);
     sip_trace_watch(c->stack, true);
     if (e) {
         log_debug("call %u cannot be confirmed errno=%d", c->serial, e);

@@ -80,5 +80,7 @@ static inline const struct call_action *sip_call_current(const struct sip_call *
 enum err sip_call_open(struct sip_call *c) CHECKED;
 /* Answers the visitor's call if nobody did, so that the visitor is heard. May end the call. */
 void sip_call_pick_up(struct sip_call *c);
+/* Answers an INFO, which may have a key. `arg` is the call. */
+void sip_call_info(struct sip *sip, const struct sip_msg *msg, void *arg);
 /* A message with our tag came, so the caller's address is not forged: makes the session. */
 void sip_call_confirm(struct sip_call *c);

@@ -1,6 +1,8 @@
 /* Requests within the dialog of a call. */
+#include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_call.h"
+#include "voice/sip_call_end.h"
 #include "voice/sip_guard.h"
 #include "voice/sip_offer.h"
 #include "voice/sip_stack.h"
@@ -31,6 +33,26 @@ static void aim(struct sip_call *c, const struct sip_msg *msg)
 static struct sip_call *find_call(const struct sip_agent *a, const struct sip_msg *msg)
 {
     return list_ledata(hash_lookup(a->dialogs, hash_joaat_pl(&msg->callid), is_dialog, (void *)msg));
+}
+
+/* Not through a session: libre would repeat the 200 until its ACK, also after a BYE. */
+bool sip_call_take_early(struct sip_stack *s, const struct sip_msg *msg)
+{
+    struct sip_call *c = pl_isset(&msg->to.tag) ? find_call(s->agent, msg) : NULL;
+    if (!c || c->session)
+        return false;
+    if (!pl_strcmp(&msg->met, "INFO")) {
+        sip_admit_prove(c);
+        sip_call_info(s->sip, msg, c);
+        return true;
+    }
+    if (pl_strcmp(&msg->met, "BYE"))
+        return false;
+    (void)sip_treply(NULL, s->sip, msg, 200, "OK");
+    sip_answer_done(&c->answer);
+    sip_admit_prove(c);
+    sip_call_end(c);
+    return true;
 }
 
 bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg)

@@ -58,6 +58,8 @@ static bool sip_on_request(const struct sip_msg *msg, void *arg)
     if (sip_filter_probe(s, msg) || drop_stranger(a, msg))
         return true;
     struct sip_verdict v = sip_guard(msg);
+    if (!v.status && sip_call_take_early(s, msg))
+        return true;
     /* libre would keep its 481 to an INVITE for 32 s. */
     if (!v.status && pl_isset(&msg->to.tag) && !sip_call_knows(a, msg) && !sip_leg_knows(a, msg) &&
         !pl_strcmp(&msg->met, "INVITE"))

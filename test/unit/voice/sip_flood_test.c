@@ -255,6 +255,22 @@ static void test_a_caller_may_hang_up_before_acknowledging(void **state)
     assert_int_equal(raw_final(&r), 200);
     hang_up(&r);
     wait_for_calls(0);
+    assert_int_equal(raw_receive(&r, 1300), 0); /* the 200 is not repeated any more */
+}
+
+static void test_a_caller_that_sent_keys_may_hang_up_before_acknowledging(void **state)
+{
+    (void)state;
+    raw_invite(&r, FAKE_CODE);
+    assert_int_equal(raw_final(&r), 200);
+    raw_request(&r, "INFO", FAKE_CODE, 2, "Content-Type: application/dtmf-relay\r\n", "Signal=7\r\n");
+    assert_int_equal(raw_final(&r), 200);
+    raw_request(&r, "BYE", FAKE_CODE, 3, "", "");
+    assert_int_equal(raw_final(&r), 200);
+    wait_for_calls(0);
+    while (raw_receive(&r, 0) == 200)
+        ; /* repetitions that were sent before the BYE arrived */
+    assert_int_equal(raw_receive(&r, 1300), 0);
 }
 
 static void test_a_stranger_cannot_acknowledge(void **state)
@@ -313,6 +329,7 @@ int main(void)
         T(an_undecided_call_outlives_a_flood),
         T(the_200_is_repeated_until_it_is_acknowledged),
         T(a_caller_may_hang_up_before_acknowledging),
+        T(a_caller_that_sent_keys_may_hang_up_before_acknowledging),
         T(a_stranger_cannot_acknowledge),
         T(refusals_are_not_repeated_in_a_flood),
         T(an_invite_of_an_unknown_dialog_is_refused_once),
