@@ -21,7 +21,8 @@ static enum err access_find_door(struct tx *tx, struct str to, struct str from, 
     return e;
 }
 
-enum err access_arrive(struct tx *tx, struct str to, struct str from, bool one_way, struct access_decision *ret)
+enum err access_arrive(struct tx *tx, struct str to, struct str from, enum access_audio audio,
+                       struct access_decision *ret)
 {
     struct door door;
     struct access_decision decision;
@@ -29,12 +30,13 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, bool one_w
     enum err e = access_find_door(tx, to, from, &door);
     if (e)
         return e == ERR_NOT_FOUND ? access_reject(ret) : e;
-    door.one_way = one_way;
+    door.audio = audio;
     e = judge_arrival(tx, &door, from, &decision, &grant);
     if (!e && grant)
         e = door_record_release(tx, &door, grant);
     decision.remaining_uses = door.remaining_uses;
-    if (!e && decision.verdict != ACCESS_SELF_CALL && decision.verdict != ACCESS_REJECT) {
+    if (!e && decision.verdict != ACCESS_SELF_CALL && decision.verdict != ACCESS_REJECT &&
+        decision.verdict != ACCESS_ANSWER) {
         door.notices |= NOTICE_BIT(RING);
         e = door_tell(tx, &door);
     }
@@ -66,8 +68,8 @@ enum err access_look(struct tx *tx, struct str to, struct str from, struct acces
     return ERR_NONE;
 }
 
-enum err access_code(struct tx *tx, const struct id *building, struct str from, bool one_way, struct str digits,
-                     enum access_way way, struct access_decision *ret)
+enum err access_code(struct tx *tx, const struct id *building, struct str from, enum access_audio audio,
+                     struct str digits, enum access_way way, struct access_decision *ret)
 {
     struct door door;
     struct access_decision decision;
@@ -75,7 +77,7 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
     enum err e = door_by_building(tx, building, from, &door);
     if (e)
         return e == ERR_NOT_FOUND ? access_reject(ret) : e;
-    door.one_way = one_way;
+    door.audio = audio;
     e = judge_code(tx, &door, digits, way, &decision, &grant);
     if (!e && grant)
         e = door_record_release(tx, &door, grant);

@@ -9,13 +9,14 @@
 #include "domain/tx.h"
 
 enum access_verdict {
-    ACCESS_REJECT,    /* no such number; or the caller is not listed, and the building wants no such calls */
-    ACCESS_SELF_CALL, /* from the owner's own phone: say that the line works */
-    ACCESS_RELEASE,   /* open the door: send `tones` */
-    ACCESS_COLLECT,   /* ask for a code */
-    ACCESS_WRONG,     /* the code is wrong, and was recorded */
-    ACCESS_FORWARD,   /* forward to the resident */
-    ACCESS_INCOMPLETE /* fewer digits than any usable code has: no guess, and not recorded */
+    ACCESS_REJECT,     /* no such number; or the caller is not listed, and the building wants no such calls */
+    ACCESS_SELF_CALL,  /* from the owner's own phone: say that the line works */
+    ACCESS_RELEASE,    /* open the door: send `tones` */
+    ACCESS_COLLECT,    /* ask for a code */
+    ACCESS_WRONG,      /* the code is wrong, and was recorded */
+    ACCESS_FORWARD,    /* forward to the resident */
+    ACCESS_INCOMPLETE, /* fewer digits than any usable code has: no guess, and not recorded */
+    ACCESS_ANSWER      /* a grant would open: answer the call, and ask again with the audio that is known then */
 };
 
 /* The reason of a decision. Its name is part of the log and of the sandbox's answers. */
@@ -38,6 +39,13 @@ enum access_reason {
     ACCESS_REASON_COUNT
 };
 extern const char *const access_reason_names[]; /* NULL-terminated */
+
+/* Whether the call box takes audio, which the release tone may be. */
+enum access_audio {
+    AUDIO_TAKEN,
+    AUDIO_REFUSED,
+    AUDIO_UNKNOWN /* until the call is answered */
+};
 
 /* How a code came. */
 enum access_way {
@@ -92,18 +100,18 @@ struct access_decision {
 
 /* Decides about a call that arrives (steps 1 to 5): REJECT, SELF_CALL, RELEASE, COLLECT or FORWARD. `to` and `from` are
  * E.164 numbers, as far as the network sends such; `to` may also be an extension, with or without a `+`. FORWARD
- * replaces COLLECT while the keypad is closed to the caller, and RELEASE too if the call is one_way: its call box takes
- * no audio, and the release tone would be audio. */
-enum err access_arrive(struct tx *tx, struct str to, struct str from, bool one_way,
+ * replaces COLLECT while the keypad is closed to the caller, and RELEASE too if the call box takes no audio and the
+ * release tone would be audio. While that is unknown, ANSWER replaces RELEASE: nothing is written or told. */
+enum err access_arrive(struct tx *tx, struct str to, struct str from, enum access_audio audio,
                        struct access_decision *ret) CHECKED;
 /* Reads what a call needs whose decision cannot be written: FORWARD, but REJECT and SELF_CALL as access_arrive() does.
  * Without a caller (STR_NONE) only the number is looked at. Writes nothing. */
 enum err access_look(struct tx *tx, struct str to, struct str from, struct access_decision *ret) CHECKED;
 /* Decides about a code (steps 6 and 7): RELEASE, WRONG or INCOMPLETE. Without a record: COLLECT if speech does not
- * count (any more), so that keys must do; FORWARD if the keypad is closed, the call is one_way, or the building has no
- * usable passcode any more; REJECT if the building does not exist. */
-enum err access_code(struct tx *tx, const struct id *building, struct str from, bool one_way, struct str digits,
-                     enum access_way way, struct access_decision *ret) CHECKED;
+ * count (any more), so that keys must do; FORWARD if the keypad is closed, the call box takes no audio (as above), or
+ * the building has no usable passcode any more; REJECT if the building does not exist. */
+enum err access_code(struct tx *tx, const struct id *building, struct str from, enum access_audio audio,
+                     struct str digits, enum access_way way, struct access_decision *ret) CHECKED;
 /* Records that the call is forwarded (step 8): a log entry of type call, and the event. *ret has the minutes that its
  * phones may take (domain/minutes.h), which the caller reserves in the call's record in the same transaction. If the
  * door is set up, *ret also names the newest grants that are not usable. Fails with ERR_BUILDING_NOT_FOUND. */

@@ -9,8 +9,8 @@ struct door {
     struct str label;
     struct str owner_phone; /* the account's verified phone; STR_NONE: not verified */
     bool ready;             /* set up, and the account is subscribed: grants open it */
-    bool one_way;           /* the call is: as in access_arrive() */
-    struct guard guard;     /* the state of the caller's group */
+    enum access_audio audio;
+    struct guard guard; /* the state of the caller's group */
     struct callers callers;
     bool noticed; /* someone wants notices of the building */
     /* Filled by the records, for door_tell. */

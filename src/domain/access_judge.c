@@ -32,7 +32,7 @@ static bool judge_shut(const struct door *door, struct str from, struct access_d
         judge_not_ready(door, ret);
     else if (!callers_allow(&door->callers, from))
         judge(door, door->callers.others == CALLERS_REJECT ? ACCESS_REJECT : ACCESS_FORWARD, ACCESS_NOT_LISTED, ret);
-    else if (door->one_way && door->decision.release.mode != RELEASE_INFO)
+    else if (door->audio == AUDIO_REFUSED && door->decision.release.mode != RELEASE_INFO)
         judge(door, ACCESS_FORWARD, ACCESS_ONE_WAY, ret);
     else
         return false;
@@ -102,6 +102,11 @@ enum err judge_arrival(struct tx *tx, const struct door *door, struct str from, 
         return e;
     if (!*ret_grant)
         return judge_collect(tx, door, ret);
+    if (door->audio == AUDIO_UNKNOWN && door->decision.release.mode != RELEASE_INFO) {
+        *ret_grant = NULL;
+        judge(door, ACCESS_ANSWER, ACCESS_UNDECIDED, ret);
+        return ERR_NONE;
+    }
     judge_release(door, *ret_grant, ret);
     return ERR_NONE;
 }

@@ -24,7 +24,7 @@ enum err feed_decided(struct tx *tx, const struct call_arrival *call, enum feed_
                       const struct access_decision *d, enum access_reason reason)
 {
     enum err e = ERR_NONE;
-    if (d->verdict == ACCESS_REJECT || d->verdict == ACCESS_SELF_CALL)
+    if (d->verdict == ACCESS_REJECT || d->verdict == ACCESS_SELF_CALL || d->verdict == ACCESS_ANSWER)
         return ERR_NONE;
     if (what == FEED_ARRIVAL)
         e = add_decision(tx, call, FEED_CALL_RING, d, reason);

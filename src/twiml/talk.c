@@ -34,10 +34,10 @@ static enum err ask_domain(struct twiml_turn *t, const struct call_action *a, st
     enum err e;
     switch (a->kind) {
     case CALL_ASK_ARRIVE:
-        e = access_arrive(t->tx, str_z(arrival->dialled), from, false, ret);
+        e = access_arrive(t->tx, str_z(arrival->dialled), from, AUDIO_TAKEN, ret);
         return e ? e : feed_decided(t->tx, arrival, FEED_ARRIVAL, ret, reason);
     case CALL_ASK_CODE:
-        e = access_code(t->tx, building, from, false, str_z(a->ask.code), a->ask.way, ret);
+        e = access_code(t->tx, building, from, AUDIO_TAKEN, str_z(a->ask.code), a->ask.way, ret);
         return e ? e : feed_decided(t->tx, arrival, FEED_CODE, ret, reason);
     default:
         e = access_forwarded(t->tx, building, ret);

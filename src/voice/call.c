@@ -283,6 +283,10 @@ static void call_arrived(struct call *c, const struct access_decision *d, struct
         add_answer(c, out);
         collect_again(c, PROMPT_WELCOME, out);
         return;
+    case ACCESS_ANSWER:
+        add_answer(c, out);
+        add_call_action(out, CALL_ASK_ARRIVE);
+        return;
     case ACCESS_WRONG:
     case ACCESS_INCOMPLETE:
     case ACCESS_FORWARD:

@@ -4,7 +4,8 @@
  * A front end (the SIP user agent, a provider's voice webhooks, the sandbox) owns a `struct call`, reports each event
  * with call_step() and performs the actions it gets back in order, each after the one before is done:
  *
- *   CALL_ASK_…      ask the domain (voice/decide.h); report CALL_DECIDED, or CALL_FAILED if it could not answer
+ *   CALL_ASK_…      ask the domain (voice/decide.h); report CALL_DECIDED, or CALL_FAILED if it could not answer. Once
+ *                   the call is answered, its audio must be known
  *   CALL_REJECT     refuse the call with a SIP status, which ends it
  *   CALL_ANSWER     answer the call; done when media may flow
  *   CALL_SAY        say a text; done when it has been played

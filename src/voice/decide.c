@@ -60,9 +60,9 @@ static enum err decide_access(struct decide *d, struct tx *tx)
 {
     switch (d->kind) {
     case CALL_ASK_ARRIVE:
-        return access_arrive(tx, str_z(d->to), str_z(d->from), d->one_way, &d->decision);
+        return access_arrive(tx, str_z(d->to), str_z(d->from), d->audio, &d->decision);
     case CALL_ASK_CODE:
-        return access_code(tx, &d->building_id, str_z(d->from), d->one_way, str_z(d->code), d->way, &d->decision);
+        return access_code(tx, &d->building_id, str_z(d->from), d->audio, str_z(d->code), d->way, &d->decision);
     case CALL_ASK_FORWARDED:
         return access_forwarded(tx, &d->building_id, &d->decision);
     default:

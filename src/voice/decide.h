@@ -22,7 +22,7 @@ struct decide {
     const struct call_arrival *arrival; /* the call's record begins with its decision; NULL: it has none */
     enum access_reason reason;          /* of the forwarding */
     struct id building_id;
-    bool one_way; /* of the call now, as in access_arrive() */
+    enum access_audio audio; /* of the call now */
     char code[CALL_CODE_MAX + 1];
     enum access_way way;
     _Atomic bool dropped; /* decide_drop() */

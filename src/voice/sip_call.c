@@ -115,7 +115,9 @@ static void sip_call_ask(struct sip_call *c, const struct call_action *action)
     mem_ref(c);
     c->agent->asking++;
     c->asking = true;
-    c->decide.one_way = !media_takes_audio(c->media);
+    c->decide.audio = c->offered && !c->answered_ms ? AUDIO_UNKNOWN /* its SDP comes in the ACK */
+                      : media_takes_audio(c->media) ? AUDIO_TAKEN
+                                                    : AUDIO_REFUSED;
     tmr_start(&c->hold_timer, HOLD_MS, on_hold, c);
     decide_submit(&c->decide, &c->machine, action, c->agent->store, &c->agent->box, on_answer);
 }

@@ -6,13 +6,13 @@
 struct arrival {
     struct str to, from;
     struct access_decision decision;
-    bool one_way;
+    enum access_audio audio;
 };
 
 static inline enum err arrive_run(struct tx *tx, void *arg)
 {
     struct arrival *a = arg;
-    return access_arrive(tx, a->to, a->from, a->one_way, &a->decision);
+    return access_arrive(tx, a->to, a->from, a->audio, &a->decision);
 }
 
 static inline struct access_decision arrive_from(struct building_fixture *fx, const char *from)
@@ -27,13 +27,13 @@ struct entry {
     struct str from, digits;
     enum access_way way;
     struct access_decision decision;
-    bool one_way;
+    enum access_audio audio;
 };
 
 static inline enum err code_run(struct tx *tx, void *arg)
 {
     struct entry *e = arg;
-    return access_code(tx, e->building, e->from, e->one_way, e->digits, e->way, &e->decision);
+    return access_code(tx, e->building, e->from, e->audio, e->digits, e->way, &e->decision);
 }
 
 static inline struct access_decision enter_as(struct building_fixture *fx, const char *from, const char *digits,

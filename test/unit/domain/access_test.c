@@ -67,7 +67,7 @@ static struct grant routine(struct building_fixture *fx, const char *start, cons
 static void test_an_unknown_number_is_rejected(void **state)
 {
     struct building_fixture *fx = *state;
-    struct arrival a = {STR("+15559999999"), STR(VISITOR), {.verdict = ACCESS_FORWARD}, false};
+    struct arrival a = {STR("+15559999999"), STR(VISITOR), {.verdict = ACCESS_FORWARD}, AUDIO_TAKEN};
     assert_int_equal(fixture_run(fx, STORE_WRITE, arrive_run, &a), ERR_NONE);
     assert_int_equal(a.decision.verdict, ACCESS_REJECT);
     fixture_expect(fx, LOG, "");
@@ -756,8 +756,9 @@ static void test_a_call_that_takes_no_audio_uses_no_grant(void **state)
 {
     struct building_fixture *fx = *state;
     passcode(fx, "1234");
-    struct entry code = {&fx->building, STR(VISITOR), STR("1234"), ACCESS_KEYS, {.verdict = ACCESS_REJECT}, true};
-    struct arrival a = {STR(FIXTURE_NUMBER), STR(VISITOR), {.verdict = ACCESS_REJECT}, true};
+    struct entry code = {&fx->building, STR(VISITOR), STR("1234"), ACCESS_KEYS, {.verdict = ACCESS_REJECT},
+                         AUDIO_REFUSED};
+    struct arrival a = {STR(FIXTURE_NUMBER), STR(VISITOR), {.verdict = ACCESS_REJECT}, AUDIO_REFUSED};
     for (int info = 0; info < 2; info++) {
         const struct grant g = timer(fx, "Courier", 1);
         if (info)
@@ -773,10 +774,28 @@ static void test_a_call_that_takes_no_audio_uses_no_grant(void **state)
     }
 }
 
+/* The SDP of the box comes only when the call is answered. */
+static void test_a_call_whose_audio_is_unknown_uses_no_grant_before_it_is_answered(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct arrival a = {STR(FIXTURE_NUMBER), STR(VISITOR), {.verdict = ACCESS_REJECT}, AUDIO_UNKNOWN};
+    passcode(fx, "1234");
+    assert_int_equal(fixture_run(fx, STORE_WRITE, arrive_run, &a), ERR_NONE);
+    assert_int_equal(a.decision.verdict, ACCESS_COLLECT);
+    const struct grant g = timer(fx, "Courier", 2);
+    assert_int_equal(fixture_run(fx, STORE_WRITE, arrive_run, &a), ERR_NONE);
+    assert_int_equal(a.decision.verdict, ACCESS_ANSWER);
+    assert_int_equal(get_grant(fx, &g.id).remaining_uses, 2);
+    fixture_sql(fx, arena_printf(&fx->arena, "UPDATE building SET release_mode = %d", RELEASE_INFO).p);
+    assert_int_equal(fixture_run(fx, STORE_WRITE, arrive_run, &a), ERR_NONE);
+    assert_int_equal(a.decision.verdict, ACCESS_RELEASE);
+    assert_int_equal(get_grant(fx, &g.id).remaining_uses, 1);
+}
+
 static void test_each_decision_has_its_reason(void **state)
 {
     struct building_fixture *fx = *state;
-    struct arrival nowhere = {STR("+15559999999"), STR(VISITOR), {.verdict = ACCESS_FORWARD}, false};
+    struct arrival nowhere = {STR("+15559999999"), STR(VISITOR), {.verdict = ACCESS_FORWARD}, AUDIO_TAKEN};
     assert_int_equal(fixture_run(fx, STORE_WRITE, arrive_run, &nowhere), ERR_NONE);
     expect_reason(nowhere.decision, "unknown_number");
     expect_reason(arrive_from(fx, OWNER_PHONE), "owner");
@@ -879,6 +898,7 @@ static void test_a_forwarded_call_names_the_five_newest_grants_at_most(void **st
     T(test_an_unknown_number_is_rejected), T(test_a_call_from_the_owner_takes_no_use_and_leaves_no_record),            \
         T(test_calls_are_forwarded_without_a_tone_or_a_subscription),                                                  \
         T(test_a_call_that_takes_no_audio_uses_no_grant),                                                              \
+        T(test_a_call_whose_audio_is_unknown_uses_no_grant_before_it_is_answered),                                     \
         T(test_a_building_may_forward_to_its_own_phone_or_to_no_phone),                                                \
         T(test_a_decision_carries_the_buildings_tones_and_greetings),                                                  \
         T(test_a_release_takes_a_use_and_records_log_event_and_last_buzz),                                             \

@@ -15,7 +15,7 @@
 static enum err ring_run(struct tx *tx, void *arg)
 {
     struct access_decision d;
-    return access_arrive(tx, STR(FIXTURE_NUMBER), str_z(arg), false, &d);
+    return access_arrive(tx, STR(FIXTURE_NUMBER), str_z(arg), AUDIO_TAKEN, &d);
 }
 
 static void ring(struct building_fixture *fx)

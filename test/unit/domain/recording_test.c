@@ -24,7 +24,7 @@ static enum err put(struct building_fixture *fx, enum greeting which, const char
 
 static enum err arrive_run(struct tx *tx, void *arg)
 {
-    return access_arrive(tx, STR(FIXTURE_NUMBER), STR(VISITOR), false, arg);
+    return access_arrive(tx, STR(FIXTURE_NUMBER), STR(VISITOR), AUDIO_TAKEN, arg);
 }
 
 static struct access_decision arrive(struct building_fixture *fx)

@@ -23,6 +23,7 @@
  *   u  speech was not understood      o  the resident opens the door
  *   g  unclear speech, a guess        I  decided: incomplete
  *   k  failed, but the door is known  K  failed, and the number is unknown
+ *   Y  decided: answer first
  *   h  hung up                        e  the resident hung up
  */
 
@@ -52,6 +53,8 @@ static enum access_verdict verdict_of(char letter)
         return ACCESS_WRONG;
     case 'I':
         return ACCESS_INCOMPLETE;
+    case 'Y':
+        return ACCESS_ANSWER;
     default:
         return ACCESS_FORWARD;
     }
@@ -198,6 +201,7 @@ static void step(struct call *c, char letter, const struct greetings *g, struct 
     case 'X':
     case 'F':
     case 'I':
+    case 'Y':
     case 'd':
         e.kind = CALL_DECIDED;
         break;
@@ -236,6 +240,12 @@ static const struct {
     {"an unknown number is refused", "aR", ARRIVE "reject-404 .", CALL_OVER, CALL_REJECTED},
     {"the owner hears that the line works", "aS", ARRIVE "answer say-11 hang-up .", CALL_ENDING, CALL_OWNER},
     {"a grant opens at once", "aG", ARRIVE "answer say-1G tones-9# hang-up .", CALL_ENDING, CALL_RELEASED},
+    {"a call whose audio is unknown is answered, then decided", "aYG",
+     ARRIVE "answer ask-arrive .say-1G tones-9# hang-up .", CALL_ENDING, CALL_RELEASED},
+    {"and forwarded if it takes no audio", "aYFd",
+     ARRIVE "answer ask-arrive .ask-forwarded .say-3F forward-+15551112222-30 .", CALL_RINGING, CALL_FORWARDED},
+    {"and forwarded if the store fails then", "aYf", ARRIVE "answer ask-arrive .say-3F forward-+15551112222-30 .",
+     CALL_RINGING, CALL_FORWARDED},
     {"a failing store refuses the call", "af", ARRIVE "reject-500 .", CALL_OVER, CALL_NO_OUTCOME},
     {"a store that is away sends the caller to another node", "az", ARRIVE "reject-503 .", CALL_OVER, CALL_NO_OUTCOME},
     {"a door that is known is forwarded without the store", "ak", ARRIVE "forward-+15551112222-30 .", CALL_RINGING,

@@ -39,7 +39,7 @@ static struct {
     struct store_task *first, **last;
     bool running, stop;
     bool held; /* decisions wait */
-    int arrived, right, wrong, forwarded;
+    int arrived, opened, right, wrong, forwarded;
     char codes[64][8]; /* in the order of the questions */
     int code_count;
     char from[32];
@@ -49,7 +49,7 @@ static struct {
     struct release release;                   /* of every building */
     const char *phones[1 + RING_NUMBERS_MAX]; /* of FAKE_RING and FAKE_TRY, whose release tone is 5 */
     struct ring ring;                         /* how they ring; its numbers are ignored */
-    bool one_way;                             /* the last call that was decided about */
+    enum access_audio audio;                  /* of the last call that was decided about */
     bool known;                               /* callers have opened the door before */
     bool browsers;                            /* are told of visitors to these */
     const char *welcome;                      /* a greeting; NULL: "welcome" */
@@ -121,7 +121,8 @@ enum err key_lives(struct tx *tx, const struct id *account, const struct id *key
     return ERR_NONE;
 }
 
-enum err access_arrive(struct tx *tx, struct str to, struct str from, bool one_way, struct access_decision *ret)
+enum err access_arrive(struct tx *tx, struct str to, struct str from, enum access_audio audio,
+                       struct access_decision *ret)
 {
     (void)tx;
     static const enum access_verdict verdicts[] = {ACCESS_REJECT,    ACCESS_RELEASE, ACCESS_COLLECT, ACCESS_FORWARD,
@@ -137,6 +138,8 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, bool one_w
     *ret = (struct access_decision){.verdict = verdicts[kind], .lengths = FAKE_LENGTHS};
     if (ret->verdict == ACCESS_RELEASE)
         strcpy(ret->tones, "9");
+    if (ret->verdict == ACCESS_RELEASE && audio != AUDIO_TAKEN)
+        ret->verdict = audio == AUDIO_UNKNOWN ? ACCESS_ANSWER : ACCESS_FORWARD;
     fake_building(&ret->building_id, (int)kind);
     fake_greetings(ret, (int)kind);
     fake_phones(ret, (int)kind);
@@ -144,8 +147,9 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, bool one_w
         memcpy(ret->recordings[GREETING_WELCOME].text, FAKE_RECORDING, sizeof FAKE_RECORDING);
     pthread_mutex_lock(&fake.lock);
     ret->known_caller = fake.known;
-    fake.one_way = one_way;
+    fake.audio = audio;
     fake.arrived++;
+    fake.opened += ret->verdict == ACCESS_RELEASE;
     (void)snprintf(fake.from, sizeof fake.from, "%.*s", STR_ARG(from));
     pthread_mutex_unlock(&fake.lock);
     return ERR_NONE;
@@ -157,8 +161,8 @@ enum err access_look(struct tx *tx, struct str to, struct str from, struct acces
     return ERR_INTERNAL_ERROR;
 }
 
-enum err access_code(struct tx *tx, const struct id *building, struct str from, bool one_way, struct str digits,
-                     enum access_way way, struct access_decision *ret)
+enum err access_code(struct tx *tx, const struct id *building, struct str from, enum access_audio audio,
+                     struct str digits, enum access_way way, struct access_decision *ret)
 {
     (void)tx;
     (void)from;
@@ -171,7 +175,7 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
     fake_greetings(ret, fake_kind(building));
     fake_phones(ret, fake_kind(building));
     pthread_mutex_lock(&fake.lock);
-    fake.one_way = one_way;
+    fake.audio = audio;
     (void)snprintf(fake.codes[fake.code_count++ % 64], 8, "%.*s", STR_ARG(digits));
     right ? fake.right++ : fake.wrong++;
     pthread_mutex_unlock(&fake.lock);
@@ -324,7 +328,7 @@ static void fake_stop(void)
 static void fake_reset(void)
 {
     pthread_mutex_lock(&fake.lock);
-    fake.arrived = fake.right = fake.wrong = fake.forwarded = fake.code_count = fake.records = 0;
+    fake.arrived = fake.opened = fake.right = fake.wrong = fake.forwarded = fake.code_count = fake.records = 0;
     memset(fake.codes, 0, sizeof fake.codes);
     fake.release = (struct release){.length_ms = 60, .gap_ms = 60, .repeat = 1};
     fake.welcome = NULL;

@@ -97,34 +97,67 @@ static void test_a_named_host_that_sends_audio_gets_ours(void **state)
     assert_string_equal(fake.codes[0], "7");
 }
 
-static bool decided_one_way(void)
+static enum access_audio decided_audio(void)
 {
     pthread_mutex_lock(&fake.lock);
-    const bool one_way = fake.one_way;
+    const enum access_audio audio = fake.audio;
     pthread_mutex_unlock(&fake.lock);
-    return one_way;
+    return audio;
+}
+
+static const struct {
+    const char *host, *direction;
+    enum access_audio audio;
+} boxes[] = {{"127.0.0.1", "sendonly", AUDIO_REFUSED}, {"127.0.0.1", "inactive", AUDIO_REFUSED},
+             {"0.0.0.0", "sendrecv", AUDIO_REFUSED},   {"doorbell.invalid", "sendrecv", AUDIO_REFUSED},
+             {"127.0.0.1", "recvonly", AUDIO_TAKEN},   {"127.0.0.1", "sendrecv", AUDIO_TAKEN}};
+
+static void end_call(void)
+{
+    raw_request(&r, "BYE", FAKE_CODE, 2, "", "");
+    assert_int_equal(raw_final(&r), 200);
+    wait_for_calls(0);
+    raw_close(&r);
+    raw_open(&r, sip_address(agent));
 }
 
 static void test_a_call_that_takes_no_audio_is_decided_as_such(void **state)
 {
     (void)state;
-    static const struct {
-        const char *host, *direction;
-        bool one_way;
-    } offers[] = {{"127.0.0.1", "sendonly", true},  {"127.0.0.1", "inactive", true},
-                  {"0.0.0.0", "sendrecv", true},    {"doorbell.invalid", "sendrecv", true},
-                  {"127.0.0.1", "recvonly", false}, {"127.0.0.1", "sendrecv", false}};
-    for (size_t i = 0; i < sizeof offers / sizeof *offers; i++) {
-        raw_request(&r, "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer_at(&r, offers[i].host, offers[i].direction));
+    for (size_t i = 0; i < ARRAY_SIZE(boxes); i++) {
+        raw_request(&r, "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer_at(&r, boxes[i].host, boxes[i].direction));
         assert_int_equal(raw_final(&r), 200);
-        assert_int_equal(decided_one_way(), offers[i].one_way);
+        assert_int_equal(decided_audio(), boxes[i].audio);
         raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
-        raw_request(&r, "BYE", FAKE_CODE, 2, "", "");
-        assert_int_equal(raw_final(&r), 200);
-        wait_for_calls(0);
-        raw_close(&r);
-        raw_open(&r, sip_address(agent));
+        end_call();
     }
+}
+
+static void test_a_call_whose_sdp_comes_in_its_ack_opens_only_if_it_takes_audio(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(boxes); i++) {
+        fake_reset();
+        raw_request(&r, "INVITE", FAKE_OPEN, 1, "", "");
+        assert_int_equal(raw_final(&r), 200);
+        assert_int_equal(fake_count(&fake.opened), 0);
+        raw_request(&r, "ACK", FAKE_OPEN, 1, RAW_SDP, raw_offer_at(&r, boxes[i].host, boxes[i].direction));
+        wait_for_decisions(2);
+        assert_int_equal(fake_count(&fake.opened), boxes[i].audio == AUDIO_TAKEN);
+        if (boxes[i].audio == AUDIO_TAKEN)
+            assert_true(raw_hears_rtp(&r));
+        end_call();
+    }
+}
+
+static void test_a_call_without_sdp_in_its_ack_opens_nothing(void **state)
+{
+    (void)state;
+    raw_request(&r, "INVITE", FAKE_OPEN, 1, "", "");
+    assert_int_equal(raw_final(&r), 200);
+    raw_request(&r, "ACK", FAKE_OPEN, 1, "", "");
+    wait_for_calls(0);
+    assert_int_equal(fake_count(&fake.opened), 0);
 }
 
 static void test_a_code_of_a_call_on_hold_is_decided_as_one_way(void **state)
@@ -135,11 +168,11 @@ static void test_a_code_of_a_call_on_hold_is_decided_as_one_way(void **state)
     raw_request(&r, "INVITE", FAKE_CODE, 2, RAW_SDP, raw_offer(&r, "sendonly"));
     assert_int_equal(raw_final(&r), 200);
     raw_request(&r, "ACK", FAKE_CODE, 2, "", "");
-    assert_false(decided_one_way());
+    assert_int_equal(decided_audio(), AUDIO_TAKEN);
     info(3, "Signal=7\r\n");
     info(4, "Signal=11\r\n");
     wait_for_codes(1);
-    assert_true(decided_one_way());
+    assert_int_equal(decided_audio(), AUDIO_REFUSED);
 }
 
 static void test_a_host_that_was_not_named_cannot_take_the_audio(void **state)
@@ -228,6 +261,8 @@ int main(void)
         T(a_named_host_that_sends_audio_gets_ours),
         T(a_host_that_was_not_named_cannot_take_the_audio),
         T(a_call_that_takes_no_audio_is_decided_as_such),
+        T(a_call_whose_sdp_comes_in_its_ack_opens_only_if_it_takes_audio),
+        T(a_call_without_sdp_in_its_ack_opens_nothing),
         T(a_code_of_a_call_on_hold_is_decided_as_one_way),
         T(the_address_of_the_sdp_takes_the_call_back),
         T(a_box_that_sends_no_audio_hears_the_release_tone),
