@@ -26,7 +26,7 @@ static const struct shape query_shape = SHAPE(struct calls_query, "AdminCallsQue
     OUT(id, T_ID), OUT(started_at, T_TIME), OUT(duration_ms, T_INT, | F_NULLABLE), OUT(building_id, T_ID),             \
         OUT(front_end, T_STRING), OUT(source, T_STRING), OUT(dialled, T_STRING), OUT(caller, T_STRING, | F_NULLABLE),  \
         OUT(outcome, T_STRING), OUT(reason, T_STRING), OUT(resident_opened, T_BOOL),                                   \
-        OUT(ended_by, T_STRING, | F_NULLABLE, .doc = "null: in progress, or the service stopped before the end")
+        OUT(ended_by, T_STRING, | F_NULLABLE, .doc = "null: in progress")
 
 static const struct field summary_fields[] = {CALL_FIELDS};
 static const struct shape summary_shape = SHAPE(struct call_body, "AdminCallSummary", summary_fields);

@@ -1,10 +1,14 @@
 #include "domain/call_record.h"
 
+#include <stdio.h>
+
+#include "domain/feed.h"
 #include "domain/row.h"
 
 #define ABOVE_ALL_IDS STR("g") /* sorts after every hexadecimal text */
 #define MS_US         1000
-#define READ_MAX      10000 /* records that a filtered list reads; the page then ends, full or not */
+#define OVER_US       (1800 * US_PER_S) /* a call that began before is over */
+#define READ_MAX      10000             /* records that a filtered list reads; the page then ends, full or not */
 
 /* ---- writing ---- */
 
@@ -22,6 +26,66 @@ enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, co
                            ended ? v_str(str_z(call_ended_by_names[end->ended_by])) : v_null(),
                            v_str(end->steps.p ? end->steps : STR("")), v_int(end->minutes)),
                    NULL);
+}
+
+struct open_call {
+    struct call_arrival arrival;
+    struct call_end end;
+};
+
+static struct open_call read_open(const struct cursor *c, int64_t now_us)
+{
+    const int64_t started_us = col_int(c, COL_CALL_RECORD_OPEN_STARTED_AT);
+    const int64_t last_us = started_us + CALL_RECORD_LONGEST_US;
+    struct open_call call = {.arrival = {.id = col_id(c, COL_CALL_RECORD_OPEN_ID), .started_us = started_us},
+                             .end = {.building_id = col_id(c, COL_CALL_RECORD_OPEN_BUILDING_ID),
+                                     .outcome = str_eq(col_str(c, COL_CALL_RECORD_OPEN_OUTCOME),
+                                                       str_z(call_record_outcome_names[CALL_RECORD_RELEASED]))
+                                                    ? CALL_RECORD_RELEASED
+                                                    : CALL_RECORD_FORWARDED,
+                                     .ended_us = now_us > started_us && now_us < last_us ? now_us : last_us,
+                                     .ended_by = CALL_ENDED_RESTARTED}};
+    (void)snprintf(call.arrival.caller, sizeof call.arrival.caller, "%.*s",
+                   STR_ARG(col_str(c, COL_CALL_RECORD_OPEN_CALLER)));
+    return call;
+}
+
+static enum err close_call(struct tx *tx, const struct open_call *call)
+{
+    const struct call_end *end = &call->end;
+    enum err e = db_exec(tx->db, SQL_CALL_RECORD_CLOSE,
+                         DB_ARGS(v_str(id_str(&end->building_id)), v_str(id_str(&call->arrival.id)),
+                                 v_int(end->ended_us), v_str(str_z(call_ended_by_names[end->ended_by]))),
+                         NULL);
+    return e ? e : feed_ended(tx, &call->arrival, end);
+}
+
+static enum err list_open(struct tx *tx, int64_t before_us, int64_t limit, struct open_call **ret, size_t *ret_count)
+{
+    struct open_call *calls = arena_array(tx->arena, struct open_call, (size_t)limit);
+    size_t n = 0;
+    bool more;
+    CURSOR c;
+    enum err e = db_query(tx->db, SQL_CALL_RECORD_OPEN, DB_ARGS(v_int(before_us), v_int(limit)), &c);
+    if (e)
+        return e;
+    while (!(e = db_next(&c, &more)) && more)
+        calls[n++] = read_open(&c, tx->now_us);
+    *ret = calls;
+    *ret_count = n;
+    return e;
+}
+
+enum err call_record_close(struct tx *tx, bool alone, int64_t limit, int64_t *ret_count)
+{
+    struct open_call *calls;
+    size_t n = 0;
+    enum err e = list_open(tx, alone ? INT64_MAX : tx->now_us - OVER_US, limit, &calls, &n);
+    for (size_t i = 0; !e && i < n; i++)
+        e = close_call(tx, &calls[i]);
+    if (!e)
+        *ret_count = (int64_t)n;
+    return e;
 }
 
 enum err call_record_append(struct tx *tx, const struct id *building, const struct id *id, const struct call_step *step)

@@ -33,7 +33,8 @@ enum call_ended_by {
     CALL_ENDED_LOST,     /* no packet or message of the caller for a while */
     CALL_ENDED_LIMIT,    /* the longest duration of a call */
     CALL_ENDED_FAILED,
-    CALL_ENDED_STOP /* of the service */
+    CALL_ENDED_STOP,     /* of the service */
+    CALL_ENDED_RESTARTED /* the process was killed; noticed later */
 };
 
 /* The steps of a call. The comment names the text that a step has. */
@@ -115,6 +116,12 @@ bool call_step_read(struct str *steps, struct call_step *ret);
 /* Inserts or completes the record. */
 enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end) CHECKED;
 
+/* Ends at most `limit` records of calls whose process has ended, and tells the buildings' feeds: of a node that has
+ * ended, of half an hour ago, or, where this process has the store alone, of any other. Their time of the end is now,
+ * but at most CALL_RECORD_LONGEST_US after the start. */
+#define CALL_RECORD_LONGEST_US (600 * US_PER_S)
+enum err call_record_close(struct tx *tx, bool alone, int64_t limit, int64_t *ret_count) CHECKED;
+
 /* Adds a step to the record of a call that has ended: a fact that was learned later. Callers bound the number of such
  * steps. Does nothing without the record. */
 enum err call_record_append(struct tx *tx, const struct id *building, const struct id *id,
@@ -127,7 +134,7 @@ enum err call_record_fetched(struct tx *tx, const struct id *building, const str
 /* A record; its texts are in the arena. */
 struct recorded_call {
     struct id building_id, id, account_id, grant_id;
-    int64_t started_us, ended_us; /* ended_us 0: in progress, or the process ended first */
+    int64_t started_us, ended_us; /* ended_us 0: in progress */
     struct str front, source, dialled, caller, outcome, reason;
     struct str ended_by; /* STR_NONE with ended_us 0 */
     bool resident_opened;

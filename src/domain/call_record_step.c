@@ -14,10 +14,9 @@ const char *const call_record_outcome_names[] = {
 };
 
 const char *const call_ended_by_names[] = {
-    [CALL_ENDED_CALLER] = "caller",     [CALL_ENDED_SERVICE] = "service",
-    [CALL_ENDED_RESIDENT] = "resident", [CALL_ENDED_LOST] = "lost",
-    [CALL_ENDED_LIMIT] = "limit",       [CALL_ENDED_FAILED] = "failed",
-    [CALL_ENDED_STOP] = "stop",         NULL,
+    [CALL_ENDED_CALLER] = "caller", [CALL_ENDED_SERVICE] = "service",     [CALL_ENDED_RESIDENT] = "resident",
+    [CALL_ENDED_LOST] = "lost",     [CALL_ENDED_LIMIT] = "limit",         [CALL_ENDED_FAILED] = "failed",
+    [CALL_ENDED_STOP] = "stop",     [CALL_ENDED_RESTARTED] = "restarted", NULL,
 };
 
 const char *const call_step_names[] = {

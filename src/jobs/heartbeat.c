@@ -8,20 +8,22 @@
 #include "base/mem.h"
 #include "base/metric.h"
 #include "base/wait.h"
+#include "domain/call_record.h"
 #include "domain/node.h"
 #include "domain/work.h"
 
-#define EVERY_US     (2 * US_PER_S)
-#define AGAIN_US     (US_PER_S / 2)                  /* after a failure */
-#define HOLDS_US     (NODE_SILENT_US - 2 * US_PER_S) /* after a heartbeat; less than others wait */
-#define GAP_US       (3 * EVERY_US)                  /* between two heartbeats: others may have had it too */
-#define STEADY_US    NODE_SILENT_US                  /* without a gap, before this node ends another one */
-#define END_AGAIN_US (30 * US_PER_S)                 /* after a failure to end a node */
-#define EVER_US      (-3600 * US_PER_S)              /* a silence that every node has had */
-#define SAMPLES      5                               /* of the server's clock, at the start */
-#define WARN_US      (2 * US_PER_S)
-#define MOST_US      (30 * US_PER_S)
-#define REMIND_US    (60 * US_PER_S)
+#define EVERY_US      (2 * US_PER_S)
+#define AGAIN_US      (US_PER_S / 2)                  /* after a failure */
+#define HOLDS_US      (NODE_SILENT_US - 2 * US_PER_S) /* after a heartbeat; less than others wait */
+#define GAP_US        (3 * EVERY_US)                  /* between two heartbeats: others may have had it too */
+#define STEADY_US     NODE_SILENT_US                  /* without a gap, before this node ends another one */
+#define END_AGAIN_US  (30 * US_PER_S)                 /* after a failure to end a node */
+#define EVER_US       (-3600 * US_PER_S)              /* a silence that every node has had */
+#define CLOSE_AT_ONCE 200                             /* calls */
+#define SAMPLES       5                               /* of the server's clock, at the start */
+#define WARN_US       (2 * US_PER_S)
+#define MOST_US       (30 * US_PER_S)
+#define REMIND_US     (60 * US_PER_S)
 
 /* How far this machine's clock is ahead of the server's, give or take unsure_us. */
 struct lead {
@@ -62,8 +64,12 @@ struct own_run {
 static enum err own_body(void *arg, struct db *db)
 {
     const struct own_run *r = arg;
-    struct tx tx = work_tx(&(struct work){.config = r->h->options.config}, db);
-    return r->body(&tx, r->arg);
+    struct arena arena;
+    arena_init(&arena, NULL, 0);
+    struct tx tx = work_tx(&(struct work){.config = r->h->options.config, .arena = &arena}, db);
+    enum err e = r->body(&tx, r->arg);
+    arena_done(&arena);
+    return e;
 }
 
 static enum err run_own(struct heartbeat *h, enum err (*body)(struct tx *tx, void *arg), void *arg)
@@ -109,6 +115,34 @@ static enum err end_body(struct tx *tx, void *arg)
 {
     struct ending *x = arg;
     return node_end(tx, &x->node, x->silent_us, &x->jobs, &x->deliveries);
+}
+
+/* ---- calls of processes that ended first ---- */
+
+struct closing {
+    bool alone;
+    int64_t count;
+};
+
+static enum err close_body(struct tx *tx, void *arg)
+{
+    struct closing *c = arg;
+    return call_record_close(tx, c->alone, CLOSE_AT_ONCE, &c->count);
+}
+
+static void close_calls(struct heartbeat *h)
+{
+    struct closing c = {.alone = !h->own, .count = CLOSE_AT_ONCE};
+    int64_t all = 0;
+    enum err e = ERR_NONE;
+    while (!e && c.count == CLOSE_AT_ONCE) {
+        e = run_own(h, close_body, &c);
+        all += e ? 0 : c.count;
+    }
+    if (all)
+        log_warn("calls ended by a process that was killed count=%lld", (long long)all);
+    if (e)
+        log_warn("calls of a process that was killed not ended error=%s", err_info(e)->code);
 }
 
 /* ---- the clock ---- */
@@ -234,6 +268,7 @@ static void end_dead_node(struct heartbeat *h, const struct id *dead)
     metric_add(&metrics.leases_freed[METRIC_LEASE_DELIVERY], x.deliveries);
     log_warn("node ended: it no longer responds, id=%s jobs=%lld deliveries=%lld", dead->text, (long long)x.jobs,
              (long long)x.deliveries);
+    close_calls(h);
     h->options.changed(h->options.context);
 }
 
@@ -308,6 +343,15 @@ static void *beat_thread(void *arg)
 
 /* ---- life ---- */
 
+enum err heartbeat_join(struct heartbeat *h)
+{
+    enum err e = h->joined ? ERR_NONE : node_enter(h);
+    if (!e && !h->joined)
+        close_calls(h);
+    h->joined = !e;
+    return e;
+}
+
 enum err heartbeat_start(const struct heartbeat_options *options, struct heartbeat **ret, char **ret_why)
 {
     struct heartbeat *h = mem_new(struct heartbeat);
@@ -319,8 +363,7 @@ enum err heartbeat_start(const struct heartbeat_options *options, struct heartbe
     cond_init(&h->stopped);
     enum err e = h->own ? check_clock(h, ret_why) : ERR_NONE;
     if (!e) {
-        e = node_enter(h);
-        h->joined = !e;
+        e = heartbeat_join(h);
         if (e && !h->own && store_failing(options->store))
             e = ERR_NONE; /* heartbeat_join() follows */
         else if (e && h->own)
@@ -337,13 +380,6 @@ enum err heartbeat_start(const struct heartbeat_options *options, struct heartbe
     }
     *ret = h;
     return ERR_NONE;
-}
-
-enum err heartbeat_join(struct heartbeat *h)
-{
-    enum err e = h->joined ? ERR_NONE : node_enter(h);
-    h->joined = !e;
-    return e;
 }
 
 void heartbeat_stop(struct heartbeat *h)

@@ -7,9 +7,10 @@ import { consistent, execute, operation, owner, quote } from './lib/buildings.js
 import { ok } from './lib/client.js';
 import { temporaryDirectory } from './lib/daemon.js';
 import { joined, nodeOptions, nodes, ownClock, secondsUntil } from './lib/nodes.js';
+import { startBuzz } from './lib/phone.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
 import { sql } from './lib/store.js';
-import { advance, eventually, freshEmail, ID, resident, TIMESTAMP, useWorld, world } from './lib/world.js';
+import { advance, endedCall, eventually, freshEmail, grant, ID, resident, TIMESTAMP, useWorld, world } from './lib/world.js';
 
 const LONG_MS = 40_000; // a dead node's work goes on after about 12 s
 
@@ -63,6 +64,19 @@ describe('nodes', () => {
         const ended = nodes(w, 'ended').length;
         t.diagnostic(`ended after ${await secondsUntil(() => nodes(w, 'ended').length > ended, 'the end of the dead node', LONG_MS)} s`);
         assert.equal(nodes(w, 'running').length, 1);
+        await other.close();
+    });
+
+    it('end the calls of one that was killed', async () => {
+        const other = await joined(w);
+        const person = await resident(w.client, { tone: '999' });
+        await grant(person, { type: 'timer', expires_in_minutes: 60, label: 'Party' });
+        const call = startBuzz(other.daemon, person.number, '--timeout', '20');
+        await call.answered;
+        await other.daemon.crash();
+        const record = await endedCall(person);
+        assert.deepEqual([record.outcome, record.ended_by, record.steps], ['released', 'restarted', []]);
+        await call.ended;
         await other.close();
     });
 

@@ -86,3 +86,18 @@ DELETE FROM call_record WHERE (building_id, id) IN
     (SELECT building_id, id FROM
         (SELECT building_id, id FROM call_record {by call_record_id} WHERE id < $1 ORDER BY id LIMIT 1000) AS old
      LIMIT $2)
+
+-- columns: call_record_open
+building_id, id, caller, outcome, started_at
+
+-- name: call_record_open
+-- At most $2 calls in progress whose process has ended: it is no node, but was one, or the call began before $1. The IDs
+-- of a process have the same middle, unless its clock was set back (base/id.h). Calls of webhooks are in the store, and go on.
+SELECT {call_record_open} FROM call_record {by call_record_open}
+WHERE ended_at IS NULL AND front_end = 'sip'
+    AND substr(id, 9, 10) NOT IN (SELECT substr(n.id, 9, 10) FROM node n WHERE n.ended_at IS NULL)
+    AND (started_at < $1 OR substr(id, 9, 10) IN (SELECT substr(n.id, 9, 10) FROM node n WHERE n.ended_at IS NOT NULL))
+ORDER BY id LIMIT $2
+
+-- name: call_record_close
+UPDATE call_record SET ended_at = $3, ended_by = $4 WHERE building_id = $1 AND id = $2 AND ended_at IS NULL

@@ -72,6 +72,84 @@ static void test_a_record_begins_with_the_decision_and_ends_with_the_call(void *
     assert_int_equal(fixture_run(fx, STORE_READ, get_run, &g), ERR_NOT_FOUND);
 }
 
+/* ---- calls whose process was killed ---- */
+
+struct closing {
+    bool alone;
+    int64_t count;
+};
+
+static enum err close_run(struct tx *tx, void *arg)
+{
+    struct closing *c = arg;
+    return call_record_close(tx, c->alone, 1, &c->count);
+}
+
+static int64_t close_open_calls(struct building_fixture *fx, bool alone)
+{
+    struct closing c = {alone, 1};
+    int64_t all = 0;
+    for (; c.count; all += c.count)
+        assert_int_equal(fixture_run(fx, STORE_WRITE, close_run, &c), ERR_NONE);
+    return all;
+}
+
+/* A call of the process whose IDs have this part. */
+static struct writing call_of(struct building_fixture *fx, const char *process)
+{
+    struct writing w = begun(fx);
+    memcpy(w.arrival.id.text + 8, process, 10);
+    return w;
+}
+
+static void add_node(struct building_fixture *fx, const char *id, bool ended)
+{
+    static const char insert[] = "INSERT INTO node (id, version, schema_version, host, address, started_at, "
+                                 "heartbeat_at, ended_at, ahead_us) VALUES ('%s', '', 1, '', '', 0, 0, %s, 0)";
+    fixture_sql(fx, arena_printf(&fx->arena, insert, id, ended ? "1" : "NULL").p);
+}
+
+static struct recorded_call read_record(struct building_fixture *fx, const struct writing *w)
+{
+    struct getting g = {fx->building, w->arrival.id, {.ended_us = 1}};
+    assert_int_equal(fixture_run(fx, STORE_READ, get_run, &g), ERR_NONE);
+    return g.call;
+}
+
+static bool was_closed(struct building_fixture *fx, const struct writing *w)
+{
+    const struct recorded_call call = read_record(fx, w);
+    assert_int_equal(call.ended_us != 0, call.ended_by.p && str_eq(call.ended_by, STR("restarted")));
+    return call.ended_us != 0;
+}
+
+static void test_a_call_of_a_killed_process_is_ended(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct writing ours = begun(fx), lost = call_of(fx, "0123456789"), hook = call_of(fx, "0123456789"),
+                   old = call_of(fx, "1111111111"), unknown = call_of(fx, "2222222222");
+    lost.end.outcome = CALL_RECORD_FORWARDED;
+    hook.arrival.front = CALL_FRONT_WEBHOOK; /* goes on elsewhere */
+    old.arrival.started_us -= 3600 * US_PER_S;
+    const struct writing *const all[] = {&ours, &lost, &hook, &old, &unknown};
+    for (size_t i = 0; i < 5; i++)
+        write_call(fx, all[i]);
+    const struct id node = id_new(fx->now_us); /* of this process, too */
+    add_node(fx, node.text, false);
+    add_node(fx, lost.arrival.id.text, true);
+    fixture_sql(fx, "INSERT INTO feed_counter (building_id, seq) SELECT id, 1 FROM building");
+    fx->now_us += US_PER_S;
+    assert_int_equal(close_open_calls(fx, false), 2);
+    assert_true(was_closed(fx, &lost) && was_closed(fx, &old));
+    assert_false(was_closed(fx, &ours) || was_closed(fx, &hook) || was_closed(fx, &unknown));
+    assert_int_equal(read_record(fx, &lost).ended_us, fx->now_us);
+    assert_int_equal(read_record(fx, &old).ended_us, old.arrival.started_us + CALL_RECORD_LONGEST_US);
+    fixture_expect(fx, "SELECT count(*) FROM feed WHERE type = 'call.ended'", "2\n");
+    assert_int_equal(close_open_calls(fx, true), 1);
+    assert_true(was_closed(fx, &unknown));
+    assert_false(was_closed(fx, &ours) || was_closed(fx, &hook));
+}
+
 /* ---- lists ---- */
 
 /* Adds calls, a second apart. Every hundredth is forwarded. The oldest was not decided. */
@@ -190,7 +268,7 @@ static void test_the_purge_deletes_the_oldest_records_in_batches(void **state)
 }
 
 #define TESTS(T)                                                                                                       \
-    T(test_a_record_begins_with_the_decision_and_ends_with_the_call),                                                  \
+    T(test_a_record_begins_with_the_decision_and_ends_with_the_call), T(test_a_call_of_a_killed_process_is_ended),     \
         T(test_a_list_finds_every_call_in_pages_of_bounded_cost),                                                      \
         T(test_a_range_that_ends_before_it_begins_is_refused), T(test_the_purge_deletes_the_oldest_records_in_batches)
 

@@ -37,6 +37,7 @@ static const struct exception {
     {"browser_list", ACCOUNT},
     {"building_list", ACCOUNT},
     {"call_record_minutes", "of a day's calls that took minutes: their limit bounds them"},
+    {"call_record_open", "of the calls in progress, when a process has died"},
     {"checkout_latest", ACCOUNT},
     {"checkout_list_pending", OPERATOR},
     {"commit_mark_expire", "of PostgreSQL's workers: a few hundred rows"},
