@@ -252,10 +252,11 @@ static void check_mail(const struct config *c, struct buf *faults)
 
 static void check_rtp_ports(const struct config *c, struct buf *faults)
 {
-    const long long ports = 2 * (long long)c->voice_calls;
+    const long long ports = 4 * (long long)c->voice_calls;
     if (c->voice_rtp_port_high - c->voice_rtp_port_low < ports)
         config_fault(c, faults,
-                     "voice.rtp_port_high must be at least %lld above voice.rtp_port_low: two for each call box's call",
+                     "voice.rtp_port_high must be at least %lld above voice.rtp_port_low: four for each call of "
+                     "voice.calls, two for the call box and two for the phone that it rings",
                      ports);
 }
 

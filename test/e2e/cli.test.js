@@ -175,6 +175,7 @@ describe('check-config', () => {
         'a certificate without a key': [`${base}tls { certificate = "/nonexistent/a.pem" }`, /tls\.key/],
         'a key that is not the certificate\'s': [`${base}tls { certificate = "${join(directory, 'a.pem')}" key = "${join(directory, 'b.key')}" }`, /tls\.key: .*key values mismatch/],
         'an address given twice': [base.replaceAll('127.0.0.1:0', '127.0.0.1:49151'), /listen\.http is the same address as listen\.https/],
+        'too few ports for the audio of call boxes and phones': [`${base}voice { calls = 20 rtp_port_low = 20000 rtp_port_high = 20060 }`, /voice\.rtp_port_high must be at least 80 above voice\.rtp_port_low: four for each call/],
         'no address to listen on': [base.replaceAll('127.0.0.1:0', ''), /listen\.https/],
         'a sender that is no address': [base + smtp('from = "not an address"'), /mail\.from/],
         'a mail password that is not there': [base + smtp('password = "env:NONEXISTENT_KEY"'), /mail\.password/],
