@@ -2,67 +2,18 @@
 // as an operator would: installation, start, calls, copies, failures, upgrade, removal.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { Agent, request } from 'node:https';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, ok } from '../../e2e/lib/client.js';
 import { Baresip, buzz, sipp } from '../../e2e/lib/phone.js';
 import { eventually, grant, resident } from '../../e2e/lib/world.js';
-import { build, read, run, temporary, top } from '../lib.js';
+import { run, temporary, top } from '../lib.js';
+import { attempt, CONF, CONFIG, CREDENTIAL, DATA, dropIn, health, inside, install, journal, LIMIT_MS, makePackage, PACKAGE, pid, printed, put, show, state, systemctl }
+    from './container.js';
 
-const LIMIT_MS = 180_000; // systemd itself waits for up to 90 s
-const CONF = '/etc/portero/portero.conf';
-const DATA = '/var/lib/portero';
-const CREDENTIAL = 'portero.secrets.master_key';
-/** The commands that operations.md prints for this test, and its other blocks, by their language and a line of theirs. */
+/** The commands that operations.md prints for this test. */
 const COMMANDS = run(join(top, 'scripts/blocks'), ['docs/operations.md', 'systemd']).stdout.split('\n\n');
-const printed = (language, line) => [...read('docs/operations.md').matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm'))]
-    .map(([, text]) => text).find((text) => text.includes(line));
-const CONFIG = `
-mode = sandbox
-data_dir = "${DATA}"
-${printed('conf', CREDENTIAL)}
-greetings {
-    welcome = ""
-    granted = ""
-    denied = "No."
-    forwarding = ""
-}
-voice {
-    tone_ms = 80
-    tone_gap_ms = 80
-}
-limits {
-    requests_active = 1000000
-    requests_free = 1000000
-}
-`;
-
-/** A command in the container: {status, stdout, stderr}. */
-function attempt(args, input) {
-    const done = spawnSync('nsenter', ['--target', process.env.PORTERO_SYSTEMD, '--mount', '--uts', '--ipc', '--pid', '--cgroup', '--', ...args],
-        { encoding: 'utf8', input, timeout: LIMIT_MS, env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' } });
-    if (done.error) throw done.error;
-    return done;
-}
-
-/** Runs a command in the container, which must succeed: its output. */
-function inside(args, input) {
-    const { status, stdout, stderr } = attempt(args, input);
-    assert.equal(status, 0, `${args.join(' ')}: exit ${status}\n${stdout}${stderr}`);
-    return stdout.trim();
-}
-
-const systemctl = (...args) => inside(['systemctl', ...args]);
-const show = (unit, property) => systemctl('show', '--value', '-p', property, unit);
-const put = (path, text, mode = '644') => inside(['sh', '-c', 'mkdir -p "${1%/*}" && cat >"$1" && chmod "$2" "$1"', 'sh', path, mode], text);
-const state = (unit) => show(unit, 'ActiveState');
-const pid = () => Number(show('portero', 'MainPID'));
-const journal = (unit) => inside(['journalctl', '--no-pager', '-o', 'cat', '-u', unit]);
 const dpkg = (...args) => inside(['dpkg', ...args]);
-const PACKAGE = '/srv/portero.deb';
-const install = () => dpkg('--install', PACKAGE);
 
 const untyped = new Set(COMMANDS);
 
@@ -74,38 +25,13 @@ function type(line) {
     return inside(['bash', '--norc', '-euo', 'pipefail', '-c', block]);
 }
 
-/** Adds settings to a unit until the end of the test. */
-function dropIn(t, unit, text) {
-    const path = `/run/systemd/system/${unit}.d/test.conf`;
-    const remove = () => { inside(['rm', '-f', path]); systemctl('daemon-reload'); };
-    put(path, text);
-    systemctl('daemon-reload');
-    t.after(remove);
-}
-
-/** The status of GET /v1/health over a new connection, or the name of the error. */
-function health(port) {
-    return new Promise((done) => {
-        const agent = new Agent({ keepAlive: false, rejectUnauthorized: false });
-        const sent = request({ agent, host: '127.0.0.1', port, path: '/v1/health', timeout: LIMIT_MS }, (answer) => {
-            answer.resume().on('end', () => done(answer.statusCode)).on('error', (error) => done(error.code));
-        });
-        sent.on('error', (error) => done(error.code)).on('timeout', () => sent.destroy(new Error('timed out')));
-        sent.end();
-    });
-}
-
 describe('the units under systemd', () => {
     assert.ok(process.env.PORTERO_SYSTEMD, 'run this with test/package/systemd/boot');
     const work = temporary();
     const service = { https: 'https://127.0.0.1:8443', http: 'http://127.0.0.1:8080', sip: 'sip:127.0.0.1:5060' };
     const client = new Client(service);
     let person;
-    before(() => {
-        run(join(top, 'scripts/deb'), ['--from', build]);
-        const deb = readdirSync(join(build, 'deb')).find((file) => /^portero_.*\.deb$/.test(file));
-        put(PACKAGE, readFileSync(join(build, 'deb', deb)));
-    });
+    before(makePackage);
     after(() => client.close());
     /** A call with the passcode must open the door. */
     const opens = async () => assert.equal((await buzz(service, person.number, '--digits', '1234')).tones, '9');
@@ -243,40 +169,6 @@ describe('the units under systemd', () => {
         }
         assert.equal(show('portero', 'NRestarts'), '2');
         await opens();
-    });
-
-    it('start the service before its database, and again after a power cut, and wait', async (t) => {
-        const database = (verb) => inside(['runuser', '-u', 'postgres', '--', 'sh', '-c',
-            `"$(echo /usr/lib/postgresql/*/bin)/pg_ctl" -D /srv/pg/data -w ${verb} -o '-k /srv/pg -c listen_addresses=' -l /srv/pg/log >/srv/pg/out`]);
-        const waits = async (process) => {
-            await eventually(() => ![0, process].includes(pid()) && /^starting: store reason="PostgreSQL: /.test(show('portero', 'StatusText')), 'the wait', LIMIT_MS);
-            assert.equal(state('portero'), 'activating');
-            assert.equal(await health(8443), 200);
-            assert.match(attempt(['portero', 'health']).stdout, /^not ready: starting, the store is not there yet$/m);
-        };
-        const serves = async (process) => {
-            database('start');
-            await eventually(() => state('portero') === 'active', 'the start', LIMIT_MS);
-            assert.equal(pid(), process);
-        };
-        inside(['install', '-d', '-o', 'postgres', '/srv/pg']);
-        inside(['runuser', '-u', 'postgres', '--', 'sh', '-c', '"$(echo /usr/lib/postgresql/*/bin)/initdb" -D /srv/pg/data -A trust -U portero >/srv/pg/out']);
-        put(CONF, `${CONFIG}store {\n    engine = postgresql\n    dsn = "host=/srv/pg user=portero dbname=postgres"\n}\n`, '640');
-        t.after(() => {
-            put(CONF, CONFIG, '640');
-            systemctl('restart', 'portero');
-            attempt(['rm', '-r', '/srv/pg']);
-        });
-        const first = pid();
-        systemctl('restart', '--no-block', 'portero');
-        await waits(first);
-        const second = pid();
-        await serves(second);
-        database('stop -m immediate');
-        systemctl('kill', '--kill-whom=main', '--signal=KILL', 'portero');
-        await waits(second);
-        await serves(pid());
-        database('stop -m fast');
     });
 
     it('stop the service when its call has ended', async (t) => {
