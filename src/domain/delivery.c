@@ -13,6 +13,7 @@
 
 #define WALK       64        /* lanes read at once */
 #define LANES_TEXT (1 << 20) /* the maximum of a list of lanes, as JSON */
+#define LATE_MAX   200       /* deliveries given up after one failure */
 
 #define S  US_PER_S
 #define MS (US_PER_S / 1000)
@@ -376,6 +377,17 @@ static enum err delivery_record_one(struct tx *tx, struct delivery_result *r)
     return building_webhook_ended(tx, &r->webhook_id, !r->failure, &r->disabled);
 }
 
+static enum err give_up_late(struct tx *tx, struct delivery_result *r)
+{
+    r->given_up = 0;
+    if (!r->failure || !r->late)
+        return ERR_NONE;
+    return db_exec(tx->db, SQL_DELIVERY_LATE,
+                   DB_ARGS(v_str(id_str(&r->webhook_id)), v_int(r->ended_us - DELIVERY_LATE_S * US_PER_S),
+                           v_str(str_z(r->failure)), v_int(LATE_MAX)),
+                   &r->given_up);
+}
+
 enum err delivery_record(struct tx *tx, struct delivery_result *list, size_t count)
 {
     struct lanes lanes;
@@ -383,6 +395,8 @@ enum err delivery_record(struct tx *tx, struct delivery_result *list, size_t cou
     lanes_init(&lanes);
     for (size_t i = 0; !e && i < count; i++) {
         e = delivery_record_one(tx, &list[i]);
+        if (!e)
+            e = give_up_late(tx, &list[i]);
         list_lane(&lanes, &list[i].webhook_id, list[i].form != DELIVERY_CURRENT);
     }
     if (!e)

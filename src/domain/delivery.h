@@ -96,8 +96,14 @@ struct delivery_result {
     long status_code; /* 0: no answer */
     const char
         *failure; /* status, timeout, resolve, address, connect, tls, broken, url, secret or gone; NULL: it succeeded */
-    bool disabled; /* set by delivery_record: this failure has switched the endpoint off */
+    bool late;    /* after a failure, the endpoint's deliveries that have been due for DELIVERY_LATE_S are given up */
+    /* Set by delivery_record: */
+    bool disabled;    /* this failure has switched the endpoint off */
+    int64_t given_up; /* late deliveries */
 };
+
+/* An endpoint that answers more slowly than events come gets those of the last three days. */
+#define DELIVERY_LATE_S (3 * 24 * 3600)
 
 /* A failure, after which no attempt follows. */
 bool delivery_gives_up(const struct delivery_result *r);

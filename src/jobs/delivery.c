@@ -22,6 +22,8 @@
 #define RECORDS          64    /* results in one transaction, which other writes may have to wait for */
 #define POLL_SHARED_MS   100   /* another node may record the result that deliveries_wait waits for */
 #define BUSY_US          20000 /* between looks while there is enough to do */
+/* Before late deliveries are given up: those that are late because this service was away get their attempts. */
+#define AWAY_US (3 * 3600 * US_PER_S)
 
 /* The two transactions of the engine, one of each at a time. A store thread runs them, and posts the end to the
  * engine's mailbox. */
@@ -67,6 +69,7 @@ struct deliveries {
     int64_t looked_us;           /* when the last look began, monotonic */
     int64_t look_us;             /* look then in any case, monotonic */
     int64_t record_us;           /* record no sooner, monotonic */
+    int64_t began_us;            /* monotonic */
 
     /* For any thread. */
     pthread_mutex_t lock; /* of records */
@@ -196,6 +199,15 @@ static void record_done(struct store_task *task, enum err result)
     mailbox_post(&r->engine->box, &r->mail);
 }
 
+static void note_late(const struct delivery_result *r)
+{
+    if (!r->given_up)
+        return;
+    metric_add(metrics.deliveries_given_up, r->given_up);
+    log_warn("late deliveries given up endpoint=%s count=%lld failure=%s", r->webhook_id.text, (long long)r->given_up,
+             r->failure);
+}
+
 static void note_exhausted(const struct attempt *a, bool disabled)
 {
     const struct delivery_result *r = &a->result;
@@ -230,12 +242,19 @@ static void record_end(struct mail *m)
     for (size_t i = 0; i < r->count; i++) {
         if (r->results[i].failure) {
             note_exhausted(r->attempts[i], r->results[i].disabled);
+            note_late(&r->results[i]);
             d->wanted = true; /* to know when the next attempt is due */
         }
         endpoints_remove(d->endpoints, r->attempts[i]);
     }
     r->count = 0;
     note_recorded(d);
+}
+
+/* The sandbox's clock moves by days at once, so there nothing is late. */
+static bool gives_up_late(const struct deliveries *d)
+{
+    return d->options.config->production && clock_monotonic_us() - d->began_us >= AWAY_US;
 }
 
 static void start_record(struct deliveries *d)
@@ -246,6 +265,7 @@ static void start_record(struct deliveries *d)
         for (size_t i = 0; i < r->count; i++) {
             r->attempts[i] = d->ended->pdata[i];
             r->results[i] = r->attempts[i]->result;
+            r->results[i].late = gives_up_late(d);
         }
         g_ptr_array_remove_range(d->ended, 0, (guint)r->count);
     }
@@ -339,6 +359,7 @@ enum err deliveries_new(const struct deliveries_options *options, struct deliver
         return ERR_IO;
     }
     d->options = *options;
+    d->began_us = clock_monotonic_us();
     d->wanted = true;
     bell_init(&d->bell);
     pthread_mutex_init(&d->lock, NULL);

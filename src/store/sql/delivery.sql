@@ -88,6 +88,12 @@ SELECT d.due_at FROM delivery d {by delivery_due}
 WHERE d.webhook_id = $1 AND d.status = 'pending' AND d.due_at > $2
 ORDER BY d.due_at LIMIT 1
 
+-- name: delivery_late
+-- Gives up deliveries of an endpoint that have been due since before $2, at most $4, for the reason $3.
+UPDATE delivery SET status = 'failed', failure = $3
+WHERE webhook_id = $1 AND id IN (SELECT id FROM delivery {by delivery_due}
+    WHERE webhook_id = $1 AND status = 'pending' AND due_at < $2 AND leased_until <= {real} ORDER BY due_at, id LIMIT $4)
+
 -- name: delivery_record
 -- Not if the lease was lost: the node that has the delivery now records its own attempt.
 UPDATE delivery SET status = $4, attempts = $3, due_at = $5, leased_until = 0, leased_by = NULL, attempted_at = $6,

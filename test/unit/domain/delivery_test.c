@@ -469,6 +469,29 @@ static void test_an_attempt_counts_once(void **state)
     is_now(fx, 1, "pending|1||timeout|60\n");
 }
 
+static void test_late_deliveries_of_an_endpoint_that_fails_are_given_up(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct delivery_result failure = result_of(fx, 1, 0, "timeout"), success = result_of(fx, 1, 204, NULL);
+    add_endpoint(fx, 2);
+    add(fx, 1, 1, fx->now_us);
+    add(fx, 1, 2, fx->now_us - 4 * DAYS);
+    add(fx, 1, 3, fx->now_us - 2 * DAYS);
+    add(fx, 2, 4, fx->now_us - 4 * DAYS); /* of another endpoint */
+    record(fx, failure);                  /* the service was away until now */
+    is_now(fx, 2, "pending|0|||-345600\n");
+    success.late = failure.late = true;
+    failure.attempt = 2;
+    success.attempt = 2;
+    success.id = id_of(3);
+    record(fx, success);
+    is_now(fx, 2, "pending|0|||-345600\n");
+    record(fx, failure);
+    is_now(fx, 2, "failed|0||timeout|-345600\n");
+    is_now(fx, 3, "pending|0|||-172800\n");
+    is_now(fx, 4, "pending|0|||-345600\n");
+}
+
 #define TESTS(x)                                                                                                       \
     x(test_a_due_delivery_has_everything_for_an_attempt),                                                              \
         x(test_the_earliest_due_deliveries_are_taken_and_never_too_early), x(test_a_take_reports_the_next_due_time),   \
@@ -483,5 +506,6 @@ static void test_an_attempt_counts_once(void **state)
         x(test_a_lane_without_due_deliveries_is_read_once),                                                            \
         x(test_an_event_is_due_at_once_even_if_its_endpoint_waits), x(test_a_delivered_event_is_not_due_again),        \
         x(test_a_failed_delivery_is_retried_four_times_counted_from_the_last_end),                                     \
-        x(test_a_canceled_delivery_stays_canceled), x(test_an_attempt_counts_once)
+        x(test_a_canceled_delivery_stays_canceled), x(test_an_attempt_counts_once),                                    \
+        x(test_late_deliveries_of_an_endpoint_that_fails_are_given_up)
 FIXTURE_RUN_BOTH(TESTS)
