@@ -1,12 +1,15 @@
 // Peers that keep a connection busy for ever, at each of its layers (lib/hostile.c), against all that the service asks
 // others, and against its own ports: each is given up, nobody else is delayed, and a stop ends.
 // engine: sqlite, because it tests what the service does on the network
-import { describe, it, before, beforeEach } from 'node:test';
+import { describe, it, after, before, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { idempotencyKey, ok, refused } from './lib/client.js';
+import { temporaryDirectory } from './lib/daemon.js';
 import { useHostilePeers } from './lib/hostile.js';
 import { known } from './lib/oauth.js';
 import { METRICS, page, raised } from './lib/metrics.js';
+import { ownNames } from './lib/names.js';
 import { buzz } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { PushService, Subscription } from './lib/push.js';
@@ -185,4 +188,59 @@ describe('a peer that keeps its connection busy for ever', () => {
             }
         });
     }
+});
+
+describe('a name server that does not answer for one host', () => {
+    const directory = temporaryDirectory();
+    const names = ownNames(directory);
+    const receiver = useReceiver();
+    const NAMED = 'database.example'; // for which lib/names.c may be silent
+    const HUNG = 3;
+
+    const close = async (w) => {
+        names.answer();
+        await w.close();
+    };
+
+    it('delays no deliveries to others, and keeps no stop from its end', async () => {
+        const w = await world({ config: REACHABLE, env: names.env });
+        try {
+            const [who, owner] = [await resident(w.client), await resident(w.client)];
+            const add = async (one, url) => ok(await one.client.post('/v1/webhooks', { url }), 201);
+            const send = async (one, { id }) => ok(await one.client.post(`/v1/webhooks/${id}/test`), 202).delivery_id;
+            const found = async (one, { id }, delivery) => ok(await one.client.get(`/v1/webhooks/${id}/deliveries`)).data.find((row) => row.id === delivery);
+            const hung = [];
+            for (let i = 0; i < HUNG; i++) hung.push({ endpoint: await add(who, `https://${NAMED}:${1024 + i}/`) });
+            const own = await add(owner, receiver.url());
+            names.silence();
+            for (const one of hung) one.delivery = await send(who, one.endpoint);
+            const mine = await send(owner, own);
+            await eventually(async () => (await found(owner, own, mine)).status === 'delivered', 'a delivery to another host');
+            for (const { endpoint, delivery } of hung) {
+                const { last_error: error } = await eventually(async () => {
+                    const row = await found(who, endpoint, delivery);
+                    return row.attempts && row;
+                }, 'the end of an attempt');
+                assert.match(error, /^(resolve|timeout)$/);
+            }
+            await send(who, hung[0].endpoint);
+            assert.deepEqual(await w.daemon.terminate(), { code: 0, signal: null });
+        } finally {
+            await close(w);
+        }
+    });
+
+    it('keeps no stop from its end as that of a mail server', async () => {
+        const w = await world({ config: { mail: { provider: 'smtp', url: `smtps://${NAMED}:465`, from: 'door@door.example', user: '' } }, env: names.env });
+        try {
+            names.silence();
+            ok(await w.client.post('/v1/auth/otp', { email: freshEmail() }));
+            ok(await w.client.get('/v1/health'));
+            assert.deepEqual(await w.daemon.terminate(), { code: 0, signal: null });
+        } finally {
+            await close(w);
+        }
+    });
+
+    after(() => rmSync(directory, { recursive: true, force: true }));
 });

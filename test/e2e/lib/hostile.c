@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCK 65536
+#define BLOCK    65536
+#define BLOCK_US 2000 /* between two */
 
 struct peer {
     const char *name;
@@ -22,7 +23,8 @@ struct peer {
     size_t raw_n;      /* 0: there is a handshake */
     const char *first; /* then */
     const char *again; /* and then again and again; NULL: new keys */
-    unsigned pause_us; /* between two of `again`; else as many as the client takes */
+    unsigned pause_us; /* between two of `again`; else 32 MB a second: no client waits for more, and the processor is
+                          others' too */
     bool greets;       /* does not wait for a request */
 };
 
@@ -82,7 +84,7 @@ static void repeat(int fd, SSL *ssl, const char *text, size_t n, unsigned pause_
         } else if (!say(fd, ssl, pause_us ? text : block, pause_us ? n : filled)) {
             return;
         }
-        usleep(pause_us);
+        usleep(pause_us ? pause_us : BLOCK_US);
     }
 }
 
