@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
 import { added, owner as makeOwner } from './lib/buildings.js';
 import { portero } from './lib/daemon.js';
-import { advance, agent, changeSettings, eventually, grant, ID, iso, now, resident, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
+import { advance, agent, changeSettings, eventually, grant, ID, iso, now, resident, tellsCode, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 describe('call records', () => {
     const w = useWorld();
@@ -38,7 +38,7 @@ describe('call records', () => {
             ['arrived', 'asked_code', 'answered', 'said', 'key', 'key', 'key', 'key', 'released', 'said', 'tone_sent', 'ended']);
         assert.deepEqual(call.steps.filter((step) => step.step === 'said').map((step) => step.detail), ['welcome', 'granted']);
         assert.equal(call.steps.find((step) => step.step === 'released').grant_id, code.id);
-        assert.ok(!JSON.stringify(call.steps).includes('1357'));
+        assert.ok(!tellsCode(call.steps, '1357'));
         assert.equal(Date.parse(call.ended_at) - Date.parse(call.started_at), call.duration_ms);
         assert.deepEqual(call.steps.map((step) => step.at_ms), call.steps.map((step) => step.at_ms).sort((a, b) => a - b));
     });
@@ -146,7 +146,7 @@ describe('call records', () => {
         assert.deepEqual(told('call', 'list', '--number', '+15550007778').data, []);
         const shown = admin('call', 'show', call_id).stdout;
         for (const text of [call_id, '+15550007777', 'passcode', 'asked_code', 'tone_sent', code.id]) assert.ok(shown.includes(text), text);
-        assert.ok(!shown.includes('1357'));
+        assert.ok(!tellsCode(shown, '1357'));
         assert.equal(admin('call', 'show', UNKNOWN_ID).status, 1);
     });
 

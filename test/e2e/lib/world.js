@@ -168,6 +168,12 @@ export async function passMidnight(client) {
     if (left < 3 * MINUTE) await advance(client, Math.ceil(left / 1000));
 }
 
+/** Whether a text, or an answer as JSON, tells a code: IDs, times and telephone numbers may have its digits by chance. */
+export function tellsCode(told, code) {
+    const text = typeof told === 'string' ? told : JSON.stringify(told);
+    return text.replace(/[0-9a-f]{24}|\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\+\d{7,}/g, '').includes(code);
+}
+
 export const iso = (ms) => new Date(ms).toISOString();
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
