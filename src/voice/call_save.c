@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <glib.h>
+#include <string.h>
 
 enum saved_type { SAVED_INT, SAVED_INT64, SAVED_SIZE, SAVED_BOOL, SAVED_TEXT };
 
@@ -21,6 +22,7 @@ struct saved {
 #define TEXT(member) SAVED_TEXT, IN(member), .size = sizeof((struct story *)0)->member
 #define LAST(name)   ((int64_t)(name)-1)
 #define MANY         1000000
+#define TONE_KEYS    "0123456789#*" /* the answers of webhooks have them as they are */
 
 static_assert(sizeof(enum call_state) == sizeof(int) && sizeof(enum release_mode) == sizeof(int), "enums are ints");
 
@@ -218,7 +220,8 @@ bool call_load(const json_t *object, struct call *ret)
 {
     struct call c;
     call_init(&c);
-    if (!load_members(call_members, G_N_ELEMENTS(call_members), object, &c))
+    if (!load_members(call_members, G_N_ELEMENTS(call_members), object, &c) ||
+        strspn(c.tones, TONE_KEYS) != strlen(c.tones))
         return false;
     *ret = c;
     return true;

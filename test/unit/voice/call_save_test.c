@@ -87,6 +87,8 @@ static void test_anything_that_is_no_call_is_refused(void **state)
                                       "{\"phones\":[]}",
                                       "{\"phones\":\"+1555\"}",
                                       "{\"tones\":\"1234\"}",
+                                      "{\"tones\":\"9\\\"\"}",
+                                      "{\"tones\":\"9\\u007f\"}",
                                       "{\"speech\":1}",
                                       "{\"mode\":4}",
                                       "{\"strategy\":2}",
