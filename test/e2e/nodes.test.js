@@ -41,17 +41,25 @@ describe('nodes', () => {
 
     it('list messages newest first, whichever node sent them', async () => {
         const other = await joined(w);
+        const send = async (i, email) => ok(await (i % 2 ? other : w).client.as(undefined).post('/v1/auth/otp', { email }));
+        const sent = (emails, query) => eventually(async () => { // mails are sent after the answer
+            const { data } = ok(await w.client.as(undefined).get(`/sandbox/messages?channel=email&${query}`));
+            return emails.every((email) => data.some(({ to }) => to === email)) && data;
+        }, 'the mails');
         try {
             const emails = [];
             for (let i = 0; i < 10; i++) {
                 emails.unshift(freshEmail());
-                ok(await (i % 2 ? other : w).client.as(undefined).post('/v1/auth/otp', { email: emails[0] }));
+                await send(i, emails[0]);
+                await sent([emails[0]], 'limit=10');
             }
-            assert.deepEqual(ok(await w.client.as(undefined).get('/sandbox/messages?channel=email&limit=10')).data.map(({ to }) => to), emails);
+            assert.deepEqual((await sent(emails, 'limit=10')).map(({ to }) => to), emails);
             const own = freshEmail();
-            for (let i = 0; i < 3; i++) ok(await (i % 2 ? other : w).client.as(undefined).post('/v1/auth/otp', { email: own }));
-            const times = ok(await w.client.as(undefined).get(`/sandbox/messages?channel=email&to=${own}`)).data.map(({ created_at }) => created_at);
-            assert.equal(times.length, 3);
+            for (let i = 0; i < 3; i++) await send(i, own);
+            const times = (await eventually(async () => {
+                const data = await sent([own], `to=${own}`);
+                return data.length === 3 && data;
+            }, 'three mails')).map(({ created_at }) => created_at);
             assert.deepEqual(times, [...times].sort().reverse());
         } finally {
             await other.close();
