@@ -42,16 +42,9 @@ static enum err settle_accounts(struct tx *tx, void *arg)
 
 static enum err write_start(const struct late_options *o)
 {
-    struct arena arena;
-    struct work work = {.store = o->store, .config = o->config, .arena = &arena};
-    arena_init(&arena, NULL, 0);
-    enum err e = work_write(&work, schedule_jobs, NULL);
-    arena_done(&arena);
-    for (bool more = true; !e && more;) {
-        arena_init(&arena, NULL, 0);
-        e = work_write(&work, settle_accounts, &more);
-        arena_done(&arena);
-    }
+    enum err e = work_once(o->store, o->config, STORE_WRITE, schedule_jobs, NULL);
+    for (bool more = true; !e && more;)
+        e = work_once(o->store, o->config, STORE_WRITE, settle_accounts, &more);
     return e;
 }
 

@@ -10,8 +10,6 @@
 #include "cli/command.h"
 #include "sandbox/routes.h"
 
-#define DOCUMENT_MAX (16U << 20)
-
 struct openapi_options {
     const char *url;
     bool sandbox, site;
@@ -38,7 +36,7 @@ static int openapi_run(const struct command *self, const void *given, struct arg
 {
     (void)self, (void)operands;
     const struct openapi_options *o = given;
-    struct buf out = BUF(DOCUMENT_MAX);
+    struct buf out = BUF(OPENAPI_MAX);
     char *address = o->url ? address_of(o->url) : NULL;
     if (o->url && !address) {
         complain("openapi: --url must be an https:// or http:// URL with a host");

@@ -27,3 +27,14 @@ enum err work_run(struct work *w, enum store_mode mode, enum err (*body)(struct 
     w->retry_after_s = 0;
     return store_run(w->store, mode, run_body, &(struct run){w, body, arg});
 }
+
+enum err work_once(struct store *store, const struct config *config, enum store_mode mode,
+                   enum err (*body)(struct tx *tx, void *arg), void *arg)
+{
+    struct arena arena;
+    struct work work = {.store = store, .config = config, .arena = &arena};
+    arena_init(&arena, NULL, 0);
+    enum err e = work_run(&work, mode, body, arg);
+    arena_done(&arena);
+    return e;
+}

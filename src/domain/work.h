@@ -19,6 +19,9 @@ struct tx work_tx(const struct work *w, struct db *db);
  * at the start of each run. Blocks; must not be called in a transaction. Returns the error of `body`, or the store's.
  */
 enum err work_run(struct work *w, enum store_mode mode, enum err (*body)(struct tx *tx, void *arg), void *arg) CHECKED;
+/* The same for one transaction, of whose results nothing is in the arena. */
+enum err work_once(struct store *store, const struct config *config, enum store_mode mode,
+                   enum err (*body)(struct tx *tx, void *arg), void *arg) CHECKED;
 
 CHECKED static inline enum err work_read(struct work *w, enum err (*body)(struct tx *tx, void *arg), void *arg)
 {

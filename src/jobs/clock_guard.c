@@ -50,25 +50,14 @@ static enum err bound_jobs_body(struct tx *tx, void *arg)
     return e;
 }
 
-static enum err guard_run(const struct clock_guard *g, enum store_mode mode, enum err (*body)(struct tx *tx, void *arg),
-                          void *arg)
-{
-    struct arena arena;
-    struct work work = {.store = g->options.store, .config = g->options.config, .arena = &arena};
-    arena_init(&arena, NULL, 0);
-    enum err e = work_run(&work, mode, body, arg);
-    arena_done(&arena);
-    return e;
-}
-
 static enum err apply_all(const struct clock_guard *g)
 {
     struct bound_run r = {.guard = g, .more = true};
     int64_t rows = 0;
-    enum err e = guard_run(g, STORE_WRITE, bound_jobs_body, &r);
+    enum err e = work_once(g->options.store, g->options.config, STORE_WRITE, bound_jobs_body, &r);
     for (; !e && r.more; r.row++) {
         rows += r.changed;
-        e = guard_run(g, STORE_WRITE, bound_body, &r);
+        e = work_once(g->options.store, g->options.config, STORE_WRITE, bound_body, &r);
     }
     rows += r.changed;
     if (!e && rows)
@@ -102,7 +91,7 @@ static enum err strange_body(struct tx *tx, void *arg)
 static void doubt_at_start(const struct clock_guard *g)
 {
     bool strange;
-    const enum err e = guard_run(g, STORE_READ, strange_body, &strange);
+    const enum err e = work_once(g->options.store, g->options.config, STORE_READ, strange_body, &strange);
     if (!g->options.config->production || (!e && !strange))
         return;
     clock_doubt();

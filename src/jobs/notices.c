@@ -295,12 +295,8 @@ static enum err run_look(struct tx *tx, void *ret_next_us)
 /* Another node may have recorded something; most often there is nothing, and no transaction that writes. */
 static void look_around(struct notices *n)
 {
-    struct arena arena;
     int64_t next_us = INT64_MAX;
-    arena_init(&arena, NULL, 0);
-    struct work work = {.store = n->options.store, .config = n->options.config, .arena = &arena};
-    enum err e = work_read(&work, run_look, &next_us);
-    arena_done(&arena);
+    enum err e = work_once(n->options.store, n->options.config, STORE_READ, run_look, &next_us);
     n->look_us = clock_monotonic_us() + quiet_pause_us(n, e, next_us);
     if (!e && next_us <= clock_now_us())
         go_round(n);

@@ -83,6 +83,19 @@ static void free_leases(struct building_fixture *fx)
     fixture_sql(fx, arena_printf(&fx->arena, "UPDATE delivery_lane SET due_at = %lld", (long long)fx->now_us).p);
 }
 
+/* Each take begins behind the one before, and leaves some for want of room. */
+static void taken_in_turns(struct building_fixture *fx, struct delivery_take *t, const char *const *rounds,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        take(fx, t);
+        taken(fx, t, rounds[i]);
+        assert_true(t->more);
+        t->after = t->last;
+        free_leases(fx);
+    }
+}
+
 struct record {
     struct delivery_result *list;
     size_t count;
@@ -225,13 +238,7 @@ static void test_endpoints_take_turns(void **state)
         add(fx, i, i, fx->now_us);
     }
     static const char *const rounds[] = {"1 2", "3 4", "5 1", "2 3"};
-    for (size_t i = 0; i < COUNT(rounds); i++) {
-        take(fx, &t);
-        taken(fx, &t, rounds[i]);
-        assert_true(t.more);
-        t.after = t.last;
-        free_leases(fx);
-    }
+    taken_in_turns(fx, &t, rounds, COUNT(rounds));
 }
 
 static void test_slow_endpoints_share_their_room_in_turns(void **state)
@@ -246,13 +253,7 @@ static void test_slow_endpoints_share_their_room_in_turns(void **state)
     }
     struct delivery_take t = {.lanes = slow, .lane_count = 3, .lane_room = 1, .room = 9, .slow_room = 2};
     static const char *const rounds[] = {"1 2 4", "3 4 1", "2 3 4"};
-    for (size_t i = 0; i < COUNT(rounds); i++) {
-        take(fx, &t);
-        taken(fx, &t, rounds[i]);
-        assert_true(t.more);
-        t.after = t.last;
-        free_leases(fx);
-    }
+    taken_in_turns(fx, &t, rounds, COUNT(rounds));
 }
 
 /* Endpoints 1 to 3 are of one account, 4 and 5 of two others. */
@@ -266,13 +267,7 @@ static void test_the_endpoints_of_one_account_have_a_share_in_turns(void **state
     }
     fixture_sql(fx, "UPDATE webhook SET account_id = replace(id, '0', 'b') WHERE id >= '000000000000000000000004'");
     static const char *const rounds[] = {"1 2 4 5", "3 4 5 1", "2 3 4 5"};
-    for (size_t i = 0; i < COUNT(rounds); i++) {
-        take(fx, &t);
-        taken(fx, &t, rounds[i]);
-        assert_true(t.more);
-        t.after = t.last;
-        free_leases(fx);
-    }
+    taken_in_turns(fx, &t, rounds, COUNT(rounds));
 }
 
 static void test_attempts_in_progress_count_for_their_account(void **state)
