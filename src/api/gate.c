@@ -429,8 +429,7 @@ static enum err check_input(struct request *q)
 
 enum err gate_check_key(struct gate_cache *cache, struct request *q)
 {
-    bool needed = q->route->credential >= CRED_KEY && q->route->credential <= CRED_PARENT;
-    return needed ? gate_authenticate(cache, q) : ERR_NONE;
+    return route_needs_key(q->route) ? gate_authenticate(cache, q) : ERR_NONE;
 }
 
 enum err gate_check_part(struct request *q)

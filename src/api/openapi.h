@@ -1,7 +1,7 @@
 /* The OpenAPI 3.1 document, derived from route rows and field tables. */
 #pragma once
 #include "api/route.h"
-#include "base/json.h"
+#include "base/buf.h"
 
 #define OPENAPI_MAX (4U << 20) /* of a document; documents.c holds them to it when the program is built */
 
@@ -18,9 +18,6 @@ extern const struct openapi openapi_contract;
 /* The document of the operations that only the website uses, below /app. */
 extern const struct openapi openapi_site;
 
-/* The document before equal parts are shared: operations are whole, and only schemas are references. The caller
- * releases it. */
-json_t *openapi_build(const struct openapi *d, const char *public_url);
 /* Appends the document (JSON, without white space). `public_url` becomes the server's address. If it is NULL or this
  * machine's own name, the server is the one that sends the document. Pages are left out. */
 void openapi_document(const struct openapi *d, const char *public_url, struct buf *out);

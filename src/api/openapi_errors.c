@@ -18,7 +18,7 @@ static void add_credential(struct error_set *set, const struct route *route)
 {
     if (route->credential == CRED_LOOPBACK)
         add_error(set, ERR_LOOPBACK_REQUIRED);
-    if (route->credential < CRED_KEY || route->credential > CRED_PARENT)
+    if (!route_needs_key(route))
         return;
     add_error(set, ERR_AUTH_REQUIRED);
     add_error(set, ERR_INVALID_KEY);
@@ -84,7 +84,7 @@ static void add_input(struct error_set *set, const struct route *route)
 
 static bool uses_store(const struct route *route)
 {
-    return route->run != RUN_HERE || (route->credential >= CRED_KEY && route->credential <= CRED_PARENT);
+    return route->run != RUN_HERE || route_needs_key(route);
 }
 
 void openapi_errors(const struct route *route, struct error_set *ret)

@@ -4,40 +4,65 @@
 
 #include "domain/event.h"
 
-static json_t *string_schema(const char *key, const char *value, const char *doc)
+static const struct field signature = {
+    .name = "Service-Signature",
+    .type = T_STRING,
+    .flags = F_REQUIRED,
+    .pattern = "^t=[0-9]+(,v1=[0-9a-f]{64}){1,2}$",
+    .doc = "`t` is Unix seconds; `v1` is the hex HMAC-SHA256 of `t`, a period and the raw body, keyed with the whole "
+           "secret. While one secret replaces another, there is a `v1` for each: one must match. Compare in constant "
+           "time; reject a `t` older than five minutes.",
+};
+static const struct field traceparent = {
+    .name = "traceparent",
+    .type = T_STRING,
+    .pattern = "^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$",
+    .doc = "W3C Trace Context. Sent if the request that caused the event had one: the same trace ID and flags, and a "
+           "parent ID of this attempt.",
+};
+const struct parameter openapi_event_parameters[] = {
+    {PARAMETER_EVENT, "header", &signature}, {PARAMETER_EVENT, "header", &traceparent}, {0}};
+
+/* The envelope that jobs/envelope.c writes; `type` and `data` are each event's own. */
+enum { FIELD_TYPE = 1, FIELD_DATA = 4 };
+static const char *const version[] = {"v1", NULL};
+static const struct field envelope_fields[EVENT_FIELDS] = {
+    {.name = "id",
+     .type = T_STRING,
+     .flags = F_REQUIRED,
+     .pattern = "^evt_[0-9a-f]{24}$",
+     .doc = "ID of the event; repetitions and replays have the same one"},
+    [FIELD_TYPE] = {.name = "type", .type = T_STRING, .flags = F_REQUIRED | F_CONST, .doc = "event type"},
+    {.name = "created_at", .type = T_TIME, .flags = F_REQUIRED, .doc = "time of the event"},
+    {.name = "api_version",
+     .type = T_STRING,
+     .flags = F_REQUIRED | F_CONST,
+     .values = version,
+     .doc = "version of this body"},
+    [FIELD_DATA] = {.name = "data", .type = T_OBJECT, .flags = F_REQUIRED},
+};
+
+bool openapi_event(size_t index, struct posted_event *ret)
 {
-    return json_pack("{s:s, s:s, s:s}", "type", "string", key, value, "description", doc);
+    if (index >= EVENT_TYPE_COUNT)
+        return false;
+    const struct shape *data = &event_data_shapes[index];
+    *ret = (struct posted_event){
+        .name = event_type_names[index],
+        .summary = data->doc,
+        .description = "Sent at least once to each endpoint that listens to the type, in no particular order. "
+                       "Repetitions have the same `id`.",
+        .body = {.fields = ret->fields, .field_count = EVENT_FIELDS},
+        .type = {event_type_names[index]},
+    };
+    snprintf(ret->operation_id, sizeof ret->operation_id, "on%s", data->name);
+    memcpy(ret->fields, envelope_fields, sizeof ret->fields);
+    ret->fields[FIELD_TYPE].values = ret->type;
+    ret->fields[FIELD_DATA].sub = data;
+    return true;
 }
 
-/* The request body of an event: the same envelope around the data of each type. */
-static json_t *event_body_of(const char *type, const struct shape *data, json_t *schemas)
-{
-    json_t *properties = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o}", "id",
-        string_schema("pattern", "^evt_[0-9a-f]{24}$", "ID of the event; repetitions and replays have the same one"),
-        "type", string_schema("const", type, "event type"), "created_at",
-        string_schema("format", "date-time", "time of the event"), "api_version",
-        string_schema("const", "v1", "version of this body"), "data", openapi_reference(schemas, data, SCHEMA_REPLY));
-    return json_pack("{s:s, s:o, s:[s, s, s, s, s]}", "type", "object", "properties", properties, "required", "id",
-                     "type", "created_at", "api_version", "data");
-}
-
-static json_t *signature(void)
-{
-    return json_pack("{s:s, s:s, s:b, s:{s:s, s:s}, s:s}", "name", "Service-Signature", "in", "header", "required", 1,
-                     "schema", "type", "string", "pattern", "^t=[0-9]+(,v1=[0-9a-f]{64}){1,2}$", "description",
-                     "`t` is Unix seconds; `v1` is the hex HMAC-SHA256 of `t`, a period and the raw body, keyed with "
-                     "the whole secret. While one secret replaces another, there is a `v1` for each: one must match. "
-                     "Compare in constant time; reject a `t` older than five minutes.");
-}
-
-static json_t *traceparent(void)
-{
-    return json_pack("{s:s, s:s, s:b, s:{s:s, s:s}, s:s}", "name", "traceparent", "in", "header", "required", 0,
-                     "schema", "type", "string", "pattern", "^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$", "description",
-                     "W3C Trace Context. Sent if the request that caused the event had one: the same trace ID and "
-                     "flags, and a parent ID of this attempt.");
-}
+/* ---- as JSON ---- */
 
 static json_t *responses(void)
 {
@@ -46,22 +71,29 @@ static json_t *responses(void)
                      "after more than 5 seconds counts as a failure; redirects are not followed");
 }
 
-static json_t *event_operation(enum event_type type, json_t *schemas)
+static json_t *event_parameters(void)
 {
-    const struct shape *data = &event_data_shapes[type];
-    return json_pack("{s:{s:o, s:s, s:s, s:[s], s:[], s:[o, o], s:{s:b, s:{s:{s:o}}}, s:o}}", "post", "operationId",
-                     json_sprintf("on%s", data->name), "summary", data->doc, "description",
-                     "Sent at least once to each endpoint that listens to the type, in no particular order. "
-                     "Repetitions have the same `id`.",
-                     "tags", "Webhooks", "security", "parameters", signature(), traceparent(), "requestBody",
-                     "required", 1, "content", "application/json", "schema",
-                     event_body_of(event_type_names[type], data, schemas), "responses", responses());
+    json_t *parameters = json_array();
+    for (const struct parameter *p = openapi_event_parameters; p->field; p++)
+        json_array_append_new(parameters, openapi_parameter(p));
+    return parameters;
+}
+
+static json_t *event_operation(const struct posted_event *event, json_t *schemas)
+{
+    json_decref(openapi_reference(schemas, event->fields[FIELD_DATA].sub, SCHEMA_REPLY));
+    return json_pack("{s:{s:s, s:s, s:s, s:[s], s:[], s:o, s:{s:b, s:{s:{s:o}}}, s:o}}", "post", "operationId",
+                     event->operation_id, "summary", event->summary, "description", event->description, "tags",
+                     "Webhooks", "security", "parameters", event_parameters(), "requestBody", "required", 1, "content",
+                     "application/json", "schema", openapi_schema(&event->body, SCHEMA_REPLY), "responses",
+                     responses());
 }
 
 json_t *openapi_events(json_t *schemas)
 {
     json_t *webhooks = json_object();
-    for (enum event_type type = 0; type < EVENT_TYPE_COUNT; type++)
-        json_object_set_new(webhooks, event_type_names[type], event_operation(type, schemas));
+    struct posted_event event;
+    for (size_t i = 0; openapi_event(i, &event); i++)
+        json_object_set_new(webhooks, event.name, event_operation(&event, schemas));
     return webhooks;
 }

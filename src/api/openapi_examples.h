@@ -5,6 +5,6 @@
 /* Reads a text of the program as JSON. If it is damaged, the program ends. The build runs this (src/documents.c), so a
  * program with damaged examples cannot be built. */
 json_t *openapi_constant(const char *text);
-/* Adds an example to the first response of each operation in `paths`. `api/examples.json` holds them by operation ID.
- * The end-to-end tests check each one against its schema and against real responses. */
-void openapi_examples(json_t *paths);
+/* Examples of replies, by operation ID (api/examples.json); the caller releases them. The end-to-end tests check each
+ * one against its schema and against real responses. */
+json_t *openapi_examples(void);

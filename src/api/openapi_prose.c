@@ -1,5 +1,7 @@
 #include "api/openapi_prose.h"
 
+#include "api/gate_site.h"
+
 static const struct {
     const char *name, *description;
 } tags[] = {
@@ -29,6 +31,22 @@ const char *openapi_tag(const char *tag)
         if (strcmp(tags[i].name, tag) == 0)
             return tags[i].description;
     return NULL;
+}
+
+void openapi_path(const struct route *route, char ret[static OPENAPI_PATH_MAX])
+{
+    const char *path = route->path, *prefix = route->flags & ROUTE_SITE_ONLY ? SITE_PREFIX : "";
+    const char *text = strstr(path, "{text}");
+    const int before = text ? (int)(text - path) : (int)strlen(path);
+    snprintf(ret, OPENAPI_PATH_MAX, "%s%.*s%s%s", prefix, before, path, text ? "{id}" : "",
+             text ? text + strlen("{text}") : "");
+}
+
+const char *openapi_method(const struct route *route)
+{
+    static const char *const methods[] = {
+        [HTTP_GET] = "get", [HTTP_POST] = "post", [HTTP_PUT] = "put", [HTTP_PATCH] = "patch", [HTTP_DELETE] = "delete"};
+    return methods[route->method];
 }
 
 static void put_scopes(const struct route *route, struct buf *out)

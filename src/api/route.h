@@ -124,6 +124,11 @@ struct route {
                                     serves them, too */
 };
 
+static inline bool route_needs_key(const struct route *route)
+{
+    return route->credential >= CRED_KEY && route->credential <= CRED_PARENT;
+}
+
 struct route_set {
     const struct route *rows;
     size_t count;

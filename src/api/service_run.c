@@ -220,8 +220,7 @@ static void request_posted(struct mail *mail)
 
 static bool needs_store(const struct route *route)
 {
-    return route->run == RUN_READ || route->run == RUN_WRITE ||
-           (route->credential >= CRED_KEY && route->credential <= CRED_PARENT);
+    return route->run == RUN_READ || route->run == RUN_WRITE || route_needs_key(route);
 }
 
 /* Without a read session (PostgreSQL), checks and handler share one transaction on a store thread. */

@@ -120,3 +120,16 @@ enum schema_use {
  * #/components/schemas. F_SECRET becomes x-sensitive. F_UTF16 lengths are written unchanged, although JSON Schema
  * counts code points. `values` accepted in either case (F_LOWER, F_UPPER) become a pattern. */
 void schema_document(const struct shape *shape, enum schema_use use, struct buf *out);
+
+/* Writes the schema of one field in the same way, without its description. */
+void schema_document_field(const struct field *f, enum schema_use use, struct buf *out);
+
+/* The documented bounds: of an integer, of a string's length, of the number of a list's items. */
+struct field_bounds {
+    bool low, high; /* there is such a bound */
+    int64_t min, max;
+};
+struct field_bounds schema_bounds(const struct field *f);
+
+/* The member that selects the variant; NULL if several variants may match. */
+const struct field *schema_tag(const struct shape *shape);

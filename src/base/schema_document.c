@@ -49,14 +49,22 @@ static void put_type(struct members *m, const char *type, bool nullable)
         buf_lit(m->out, ",\"null\"]");
 }
 
-static void put_bounds(struct members *m, const char *lowest, const char *highest, int64_t min, int64_t max)
+struct field_bounds schema_bounds(const struct field *f)
 {
-    if (min == 0 && max == 0)
-        return;
-    if (min != 0 || strcmp(lowest, "minimum") == 0)
-        put_int(m, lowest, min);
-    if (max != INT64_MAX)
-        put_int(m, highest, max);
+    const bool blank_refused = f->type == T_STRING && f->min == 0 && f->flags & F_NONBLANK;
+    const int64_t min = blank_refused ? 1 : f->min, max = blank_refused && f->max == 0 ? INT64_MAX : f->max;
+    const bool bounded = min != 0 || max != 0;
+    return (struct field_bounds){
+        .low = bounded && (min != 0 || f->type == T_INT), .high = bounded && max != INT64_MAX, .min = min, .max = max};
+}
+
+static void put_bounds(struct members *m, const char *lowest, const char *highest, const struct field *f)
+{
+    const struct field_bounds bounds = schema_bounds(f);
+    if (bounds.low)
+        put_int(m, lowest, bounds.min);
+    if (bounds.high)
+        put_int(m, highest, bounds.max);
 }
 
 /* A pattern of the values with each letter in either case; JSON Schema patterns have no flags. */
@@ -110,10 +118,9 @@ static void put_string_rules(struct members *m, const struct field *f, bool null
 
 static void put_string(struct members *m, const struct field *f, bool nullable)
 {
-    int64_t min = f->min == 0 && (f->flags & F_NONBLANK) ? 1 : f->min;
     put_type(m, "string", nullable);
     put_string_rules(m, f, nullable);
-    put_bounds(m, "minLength", "maxLength", min, min != f->min && f->max == 0 ? INT64_MAX : f->max);
+    put_bounds(m, "minLength", "maxLength", f);
 }
 
 static void put_reference(struct members *m, const char *name, const struct shape *shape)
@@ -149,7 +156,7 @@ static void put_list(struct members *m, const struct field *f, bool nullable, en
             put_int(&item, "minLength", 1);
     }
     buf_char(m->out, '}');
-    put_bounds(m, "minItems", "maxItems", f->min, f->max);
+    put_bounds(m, "minItems", "maxItems", f);
     if (f->type == T_STRINGS && use == SCHEMA_REQUEST)
         put_raw(m, "uniqueItems", "true");
 }
@@ -171,7 +178,7 @@ static void put_rules(struct members *m, const struct field *f, enum schema_use 
         break;
     case T_INT:
         put_type(m, "integer", nullable);
-        put_bounds(m, "minimum", "maximum", f->min, f->max);
+        put_bounds(m, "minimum", "maximum", f);
         break;
     case T_NUMBER:
         put_type(m, "number", nullable);
@@ -193,16 +200,20 @@ static void put_rules(struct members *m, const struct field *f, enum schema_use 
     }
 }
 
-static void put_field(struct members *properties, const struct field *f, enum schema_use use)
+static void put_field(const struct field *f, const char *description, enum schema_use use, struct buf *out)
 {
-    struct members m = {.out = properties->out};
-    put_name(properties, f->name);
-    buf_char(m.out, '{');
+    struct members m = {.out = out};
+    buf_char(out, '{');
     put_rules(&m, f, use);
-    put_text(&m, "description", f->doc);
+    put_text(&m, "description", description);
     if (f->flags & F_SECRET)
         put_raw(&m, "x-sensitive", "true");
-    buf_char(m.out, '}');
+    buf_char(out, '}');
+}
+
+void schema_document_field(const struct field *f, enum schema_use use, struct buf *out)
+{
+    put_field(f, NULL, use, out);
 }
 
 static void put_required(struct members *m, const struct shape *shape)
@@ -222,8 +233,7 @@ static void put_required(struct members *m, const struct shape *shape)
         buf_char(m->out, ']');
 }
 
-/* The member that selects the variant; NULL if several may match. */
-static const struct field *tag_of(const struct shape *shape)
+const struct field *schema_tag(const struct shape *shape)
 {
     const struct field *first = &shape->variants[0]->fields[0];
     return first->flags & F_CONST ? first : NULL;
@@ -242,7 +252,7 @@ static void put_discriminator(struct members *m, const struct shape *shape, cons
 
 static void put_variants(struct members *m, const struct shape *shape)
 {
-    const struct field *tag = tag_of(shape);
+    const struct field *tag = schema_tag(shape);
     put_raw(m, tag ? "oneOf" : "anyOf", "[");
     for (size_t i = 0; shape->variants[i]; i++) {
         struct members of = {.out = m->out};
@@ -262,8 +272,10 @@ static void put_object(struct members *m, const struct shape *shape, enum schema
     struct members properties = {.out = m->out};
     put_type(m, "object", false);
     put_raw(m, "properties", "{");
-    for (size_t i = 0; i < shape->field_count; i++)
-        put_field(&properties, &shape->fields[i], use);
+    for (size_t i = 0; i < shape->field_count; i++) {
+        put_name(&properties, shape->fields[i].name);
+        put_field(&shape->fields[i], shape->fields[i].doc, use, m->out);
+    }
     buf_char(m->out, '}');
     put_required(m, shape);
     if (shape->least)

@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+#include "api/openapi_examples.h"
+#include "api/openapi_prose.h"
+#include "api/openapi_responses.h"
+#include "documents/rows.h"
+
 #define CODE_MAX   16384
 #define DEPTH_MAX  16
 #define FIRST_ID   "6b018faceb9d0c2ba6000001"
@@ -17,7 +22,7 @@ struct literals {
 };
 static const struct literals json_literals = {"true", "false", "null"}, python_literals = {"True", "False", "None"};
 
-static void put_indent(struct buf *out, int depth)
+static void start_line(struct buf *out, int depth)
 {
     buf_char(out, '\n');
     for (int i = 0; i < depth; i++)
@@ -68,13 +73,13 @@ static void put_json_list(struct buf *out, const json_t *list, int depth, const 
     json_array_foreach (list, i, item) {
         buf_str(out, i ? STR(",") : STR(""));
         if (!flat)
-            put_indent(out, depth + 1);
+            start_line(out, depth + 1);
         else if (i)
             buf_char(out, ' ');
         put_json_value(out, item, depth + 1, l);
     }
     if (!flat)
-        put_indent(out, depth);
+        start_line(out, depth);
     buf_char(out, ']');
 }
 
@@ -87,13 +92,13 @@ static void put_json_object(struct buf *out, const json_t *object, int depth, co
     json_object_foreach ((json_t *)(uintptr_t)object, name, value) {
         buf_str(out, any ? STR(",") : STR(""));
         any = true;
-        put_indent(out, depth + 1);
+        start_line(out, depth + 1);
         json_put_str(out, str_z(name));
         buf_lit(out, ": ");
         put_json_value(out, value, depth + 1, l);
     }
     if (any)
-        put_indent(out, depth);
+        start_line(out, depth);
     buf_char(out, '}');
 }
 
@@ -116,130 +121,104 @@ void docs_put_json(const json_t *value, struct buf *out)
 
 /* ---- the request ---- */
 
-static const char *member_text(const json_t *object, const char *name)
+void docs_operation_init(struct docs_operation *o, const char *base, const struct route *row)
 {
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
+    *o = (struct docs_operation){.base = base, .row = row};
+    o->count = openapi_parameters(row, o->parameters);
+    if (row->body && row->body_example)
+        o->body = openapi_constant(row->body_example);
 }
 
-static void put_example_id(const char *name, struct buf *out)
+void docs_operation_done(struct docs_operation *o)
 {
-    if (strcmp(name, "buildingId") == 0 || strcmp(name, "X-Service-Building-Id") == 0)
+    json_decref(o->body);
+}
+
+static const char *example_id(const char *name)
+{
+    if (strcmp(name, "buildingId") == 0)
+        return FIRST_ID;
+    return strcmp(name, "id") == 0 ? SECOND_ID : THIRD_ID;
+}
+
+void docs_put_value(const struct route *row, const struct parameter *parameter, struct buf *out)
+{
+    const struct field *f = parameter->field;
+    switch (parameter->kind) {
+    case PARAMETER_KEY:
+        buf_printf(out, "%s" EXAMPLE_ON, row->operation_id);
+        return;
+    case PARAMETER_GRANT_VERSION:
+        buf_lit(out, "\"0\"");
+        return;
+    case PARAMETER_SETTINGS_VERSION:
+        buf_lit(out, SETTINGS);
+        return;
+    case PARAMETER_BUILDING:
         buf_lit(out, FIRST_ID);
-    else if (strcmp(name, "id") == 0)
-        buf_lit(out, SECOND_ID);
-    else
-        buf_lit(out, THIRD_ID);
+        return;
+    default:
+        buf_str(out, str_z(f->type == T_ID                 ? example_id(f->name)
+                           : strcmp(f->name, "limit") == 0 ? "10"
+                                                           : "cs_5CsFtExample"));
+    }
 }
 
-void docs_put_value(const struct docs_operation *o, const json_t *parameter, struct buf *out)
+static bool is_shown(const struct parameter *p)
 {
-    const json_t *schema = json_object_get(parameter, "schema");
-    const char *name = member_text(parameter, "name"), *pattern = member_text(schema, "pattern");
-    if (strcmp(name, "Idempotency-Key") == 0)
-        buf_printf(out, "%s" EXAMPLE_ON, member_text(o->operation, "operationId"));
-    else if (strcmp(name, "If-Match") == 0)
-        buf_str(out, strstr(pattern, "{64}") ? STR(SETTINGS) : STR("\"0\""));
-    else if (strstr(pattern, "{24}"))
-        put_example_id(name, out);
-    else if (strcmp(name, "limit") == 0)
-        buf_lit(out, "10");
-    else
-        buf_lit(out, "cs_5CsFtExample");
+    return p->field->flags & F_REQUIRED || p->kind == PARAMETER_KEY || strcmp(p->field->name, "limit") == 0;
 }
 
-static bool is_shown(const json_t *parameter)
-{
-    const char *name = member_text(parameter, "name");
-    return json_is_true(json_object_get(parameter, "required")) || strcmp(name, "Idempotency-Key") == 0 ||
-           strcmp(name, "limit") == 0;
-}
-
-static const json_t *parameter_of(const struct docs_operation *o, struct str name)
-{
-    size_t i;
-    json_t *p;
-    json_array_foreach (json_object_get(o->operation, "parameters"), i, p)
-        if (str_eq(name, str_z(member_text(p, "name"))))
-            return p;
-    return NULL;
-}
-
-/* The address, with values in place of {names}, and the query. */
+/* The address, with values in place of {names}, which are the first parameters in their order, and the query. */
 static void put_example_url(const struct docs_operation *o, struct buf *out)
 {
-    struct str rest = str_z(o->path);
-    buf_str(out, str_z(o->base));
-    while (rest.p) {
-        buf_str(out, str_cut(rest, '{', &rest));
-        const json_t *p = rest.p ? parameter_of(o, str_cut(rest, '}', &rest)) : NULL;
-        if (p)
-            docs_put_value(o, p, out);
-    }
-    size_t i;
-    json_t *p;
+    struct str rest = str_z(o->row->path);
     char before = '?';
-    json_array_foreach (json_object_get(o->operation, "parameters"), i, p) {
-        if (strcmp(member_text(p, "in"), "query") != 0 || !is_shown(p))
+    buf_str(out, str_z(o->base));
+    for (size_t i = 0; rest.p; i++) {
+        buf_str(out, str_cut(rest, '{', &rest));
+        if (rest.p) {
+            (void)str_cut(rest, '}', &rest);
+            docs_put_value(o->row, &o->parameters[i], out);
+        }
+    }
+    for (size_t i = 0; i < o->count; i++) {
+        const struct parameter *p = &o->parameters[i];
+        if (p->kind != PARAMETER_QUERY || !is_shown(p))
             continue;
-        buf_printf(out, "%c%s=", before, member_text(p, "name"));
-        docs_put_value(o, p, out);
+        buf_printf(out, "%c%s=", before, p->field->name);
+        docs_put_value(o->row, p, out);
         before = '&';
     }
 }
 
-static const json_t *example_body(const struct docs_operation *o)
-{
-    const json_t *body = json_object_get(o->operation, "requestBody");
-    return json_object_get(json_object_get(json_object_get(body, "content"), "application/json"), "example");
-}
-
-static bool needs_key(const struct docs_operation *o)
-{
-    return json_array_size(json_object_get(o->operation, "security")) > 0;
-}
-
-const char *docs_media(const json_t *operation)
-{
-    json_t *responses = json_object_get(operation, "responses");
-    json_t *content = json_object_get(json_object_iter_value(json_object_iter(responses)), "content");
-    return json_object_size(content) ? json_object_iter_key(json_object_iter(content)) : NULL;
-}
-
 enum answer { ANSWER_JSON, ANSWER_TEXT, ANSWER_STREAM, ANSWER_FILE };
 
-static enum answer answer_kind(const struct docs_operation *o)
+static enum answer answer_kind(const struct route *row)
 {
-    const char *media = docs_media(o->operation);
-    if (!media || strcmp(media, "application/json") == 0)
+    const struct str media = openapi_media(row);
+    if (!media.p || str_eq(media, STR("application/json")))
         return ANSWER_JSON;
-    if (strcmp(media, "text/event-stream") == 0)
+    if (str_eq(media, STR("text/event-stream")))
         return ANSWER_STREAM;
-    return strncmp(media, "text/", 5) == 0 ? ANSWER_TEXT : ANSWER_FILE;
+    return str_starts(media, STR("text/")) ? ANSWER_TEXT : ANSWER_FILE;
 }
 
 /* Calls `put` for each header to be sent, besides Authorization. */
 static void each_header(const struct docs_operation *o, struct buf *out,
                         void (*put)(struct buf *out, const char *name, struct str value))
 {
-    if (example_body(o))
+    if (o->body)
         put(out, "Content-Type", STR("application/json"));
-    size_t i;
-    json_t *p;
-    json_array_foreach (json_object_get(o->operation, "parameters"), i, p) {
-        if (strcmp(member_text(p, "in"), "header") != 0 || !is_shown(p))
+    for (size_t i = 0; i < o->count; i++) {
+        const struct parameter *p = &o->parameters[i];
+        if (strcmp(p->in, "header") != 0 || !is_shown(p))
             continue;
         struct buf value = BUF(256);
-        docs_put_value(o, p, &value);
-        put(out, member_text(p, "name"), buf_view(&value));
+        docs_put_value(o->row, p, &value);
+        put(out, p->field->name, buf_view(&value));
         buf_done(&value);
     }
-}
-
-static void put_upper(struct buf *out, const char *method)
-{
-    for (const char *c = method; *c; c++)
-        buf_char(out, (char)(*c & ~0x20));
 }
 
 /* ---- curl ---- */
@@ -269,18 +248,17 @@ static void put_curl_header(struct buf *out, const char *name, struct str value)
 static void put_curl(const struct docs_operation *o, struct buf *out)
 {
     struct buf text = BUF(CODE_MAX);
-    const json_t *body = example_body(o);
-    const enum answer answer = answer_kind(o);
+    const enum answer answer = answer_kind(o->row);
     buf_lit(out, "curl ");
     if (answer == ANSWER_STREAM)
         buf_lit(out, "--no-buffer ");
     if (answer == ANSWER_FILE)
         buf_lit(out, "--output portero.wav ");
-    if (!docs_media(o->operation))
+    if (!openapi_media(o->row).p)
         buf_lit(out, "--location ");
-    if (strcmp(o->method, body ? "post" : "get") != 0) {
+    if (o->row->method != (o->body ? HTTP_POST : HTTP_GET)) {
         buf_lit(out, "-X ");
-        put_upper(out, o->method);
+        docs_put_method(o->row, out);
         buf_char(out, ' ');
     }
     put_example_url(o, &text);
@@ -288,12 +266,12 @@ static void put_curl(const struct docs_operation *o, struct buf *out)
         put_shell_word(out, buf_view(&text));
     else
         buf_str(out, buf_view(&text));
-    if (needs_key(o))
+    if (route_needs_key(o->row))
         buf_lit(out, " \\\n  -H \"Authorization: Bearer $PORTERO_KEY\"");
     each_header(o, out, put_curl_header);
     text.n = 0;
-    if (body) {
-        put_json_value(&text, body, 0, &json_literals);
+    if (o->body) {
+        put_json_value(&text, o->body, 0, &json_literals);
         buf_lit(out, " \\\n  -d ");
         put_shell_word(out, buf_view(&text));
     }
@@ -317,22 +295,21 @@ static void put_javascript(const struct docs_operation *o, struct buf *out)
         [ANSWER_STREAM] = ("const decoder = new TextDecoder();\nfor await (const chunk of response.body) {\n"
                            "  console.log(decoder.decode(chunk, { stream: true }));\n}"),
         [ANSWER_FILE] = "const sound = await response.arrayBuffer();\nconsole.log(response.status, sound.byteLength);"};
-    const json_t *body = example_body(o);
     buf_lit(out, "const response = await fetch(\"");
     put_example_url(o, out);
     buf_lit(out, "\", {\n  method: \"");
-    put_upper(out, o->method);
+    docs_put_method(o->row, out);
     buf_lit(out, "\",\n  headers: {\n");
-    if (needs_key(o))
+    if (route_needs_key(o->row))
         buf_lit(out, "    \"Authorization\": `Bearer ${process.env.PORTERO_KEY}`,\n");
     each_header(o, out, put_named_header);
     buf_lit(out, "  },\n");
-    if (body) {
+    if (o->body) {
         buf_lit(out, "  body: JSON.stringify(");
-        put_json_value(out, body, 1, &json_literals);
+        put_json_value(out, o->body, 1, &json_literals);
         buf_lit(out, "),\n");
     }
-    buf_printf(out, "});\n%s", ends[answer_kind(o)]);
+    buf_printf(out, "});\n%s", ends[answer_kind(o->row)]);
 }
 
 /* ---- Python ---- */
@@ -350,24 +327,23 @@ static void put_python(const struct docs_operation *o, struct buf *out)
         [ANSWER_TEXT] = "    print(response.status, response.read().decode())",
         [ANSWER_STREAM] = "    for line in response:\n        print(line.decode(), end=\"\", flush=True)",
         [ANSWER_FILE] = "    print(response.status, len(response.read()))"};
-    const json_t *body = example_body(o);
-    const enum answer answer = answer_kind(o);
-    if (body || answer == ANSWER_JSON)
+    const enum answer answer = answer_kind(o->row);
+    if (o->body || answer == ANSWER_JSON)
         buf_lit(out, "import json\n");
-    if (needs_key(o))
+    if (route_needs_key(o->row))
         buf_lit(out, "import os\n");
     buf_lit(out, "from urllib.request import Request, urlopen\n\nrequest = Request(\n    \"");
     put_example_url(o, out);
     buf_lit(out, "\",\n    method=\"");
-    put_upper(out, o->method);
+    docs_put_method(o->row, out);
     buf_lit(out, "\",\n    headers={\n");
-    if (needs_key(o))
+    if (route_needs_key(o->row))
         buf_lit(out, "        \"Authorization\": \"Bearer \" + os.environ[\"PORTERO_KEY\"],\n");
     each_header(o, out, put_python_header);
     buf_lit(out, "    },\n");
-    if (body) {
+    if (o->body) {
         buf_lit(out, "    data=json.dumps(");
-        put_json_value(out, body, 2, &python_literals);
+        put_json_value(out, o->body, 2, &python_literals);
         buf_lit(out, ").encode(),\n");
     }
     buf_printf(out, ")\nwith urlopen(request) as response:\n%s", ends[answer]);

@@ -1,14 +1,19 @@
 /* Requests as code, for the reference pages: curl, JavaScript for Node.js, Python with its standard library. */
 #pragma once
+#include "api/openapi_parameters.h"
 #include "base/json.h"
 #include "documents/out.h"
 
 struct docs_operation {
-    const char *base;   /* the service's address, without a trailing slash */
-    const char *method; /* in lower case, as in the OpenAPI document */
-    const char *path;   /* "/v1/unlock/{id}" */
-    const json_t *operation;
+    const char *base; /* the service's address, without a trailing slash */
+    const struct route *row;
+    json_t *body; /* the example of the request; NULL: none */
+    size_t count;
+    struct parameter parameters[PARAMETERS_MAX];
 };
+
+void docs_operation_init(struct docs_operation *o, const char *base, const struct route *row);
+void docs_operation_done(struct docs_operation *o);
 
 /* Appends a piece of code for each language: the operation with its example body, and values that
  * look real for parameters that must be sent. Optional parameters are left out, except Idempotency-Key and limit. The
@@ -18,8 +23,5 @@ void docs_put_code(const struct docs_operation *o, struct docs_out *out);
 /* Appends JSON in lines of two spaces for each level, as plain text. */
 void docs_put_json(const json_t *value, struct buf *out);
 
-/* Appends a value for a parameter of the OpenAPI document that looks real. */
-void docs_put_value(const struct docs_operation *o, const json_t *parameter, struct buf *out);
-
-/* The media type of the first response, or NULL. */
-const char *docs_media(const json_t *operation);
+/* Appends a value for a parameter that looks real. */
+void docs_put_value(const struct route *row, const struct parameter *parameter, struct buf *out);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/openapi_errors.h"
 #include "base/mem.h"
 #include "documents/markdown.h"
 
@@ -11,34 +12,15 @@
     "Every error has the same envelope, which [the guide](/docs/api#errors) shows. Decide by `error.code`; the text "  \
     "for people may be more exact than the one here."
 
-static const json_t *codes_of(const json_t *response)
+/* By status, as the OpenAPI document lists them. */
+static void each_error(const struct route *row, void (*visit)(void *arg, enum err e), void *arg)
 {
-    const json_t *parts = json_object_get(docs_schema(response), "allOf");
-    const json_t *more = json_object_get(json_object_get(json_array_get(parts, 1), "properties"), "error");
-    return json_object_get(json_object_get(json_object_get(more, "properties"), "code"), "enum");
-}
-
-/* ERR_NONE if it is not in the table. */
-static enum err error_of(const char *code, int status)
-{
-    for (int e = 1; e < ERR_TABLE_END; e++)
-        if (err_info((enum err)e)->status == status && strcmp(err_info((enum err)e)->code, code) == 0)
-            return (enum err)e;
-    return ERR_NONE;
-}
-
-static void each_error(const json_t *operation, void (*visit)(void *arg, enum err e), void *arg)
-{
-    size_t i;
-    const char *status;
-    json_t *response, *code;
-    json_object_foreach (json_object_get(operation, "responses"), status, response) {
-        json_array_foreach (codes_of(response), i, code) {
-            const enum err e = error_of(json_string_value(code), (int)strtol(status, NULL, 10));
-            if (e)
-                visit(arg, e);
-        }
-    }
+    struct error_set errors;
+    openapi_errors(row, &errors);
+    for (int status = 400; status < 600; status++)
+        for (int e = 1; e < ERR_TABLE_END; e++)
+            if (errors.has[e] && err_info((enum err)e)->status == status)
+                visit(arg, (enum err)e);
 }
 
 char *docs_error_anchor(const struct err_info *info)
@@ -83,17 +65,17 @@ static void put_entry(void *arg, enum err e)
     free(anchor);
 }
 
-void docs_put_operation_errors(const json_t *operation, struct docs_out *out)
+void docs_put_operation_errors(const struct route *row, struct docs_out *out)
 {
     int count = 0;
-    each_error(operation, count_error, &count);
+    each_error(row, count_error, &count);
     if (!count)
         return;
     docs_fold(out, "errors", false);
     buf_printf(out->to, "Errors (%d)", count);
     docs_fold_told(out);
     docs_list(out, "dl", "entries");
-    each_error(operation, put_entry, out);
+    each_error(row, put_entry, out);
     docs_list_end(out, "dl");
     docs_fold_end(out);
 }
@@ -102,7 +84,7 @@ void docs_put_operation_errors(const json_t *operation, struct docs_out *out)
 
 struct error_book {
     struct buf users[ERR_TABLE_END]; /* links to the operations that answer it */
-    const struct docs_row *row;
+    const struct route *row;
     bool markdown;
 };
 
@@ -114,11 +96,11 @@ static void note_user(void *arg, enum err e)
     docs_put_operation_link(book->row, &users);
 }
 
-static void note_users(void *arg, const struct docs_row *row)
+static void note_users(void *arg, const struct route *row)
 {
     struct error_book *book = arg;
     book->row = row;
-    each_error(row->operation, note_user, book);
+    each_error(row, note_user, book);
 }
 
 static void put_used_error(const struct err_info *info, struct str users, struct docs_out *out)
@@ -137,12 +119,12 @@ static void put_used_error(const struct err_info *info, struct str users, struct
     free(anchor);
 }
 
-void docs_put_errors(const json_t *document, struct docs_out *out)
+void docs_put_errors(const struct docs_reference *r, struct docs_out *out)
 {
     struct error_book book = {.markdown = out->markdown};
     for (int e = 0; e < ERR_TABLE_END; e++)
         book.users[e] = BUF(USERS_MAX);
-    docs_each_operation(document, NULL, note_users, &book);
+    docs_each_operation(r, NULL, note_users, &book);
     docs_heading(out, 1, NULL);
     buf_lit(out->to, "Errors");
     docs_heading_end(out, 1);
@@ -162,15 +144,15 @@ static void note_error(void *arg, enum err e)
     ((bool *)arg)[e] = true;
 }
 
-static void note_errors(void *arg, const struct docs_row *row)
+static void note_errors(void *arg, const struct route *row)
 {
-    each_error(row->operation, note_error, arg);
+    each_error(row, note_error, arg);
 }
 
-void docs_each_error(const json_t *document, void (*visit)(void *arg, const struct err_info *info), void *arg)
+void docs_each_error(const struct docs_reference *r, void (*visit)(void *arg, const struct err_info *info), void *arg)
 {
     bool used[ERR_TABLE_END] = {false};
-    docs_each_operation(document, NULL, note_errors, used);
+    docs_each_operation(r, NULL, note_errors, used);
     for (int e = 1; e < ERR_TABLE_END; e++)
         if (used[e])
             visit(arg, err_info((enum err)e));

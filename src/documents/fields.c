@@ -1,296 +1,194 @@
 #include "documents/fields.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "documents/markdown.h"
 
 #define NESTING_MAX 5
-#define ID_PATTERN  "^[a-fA-F0-9]{24}$"
 
-static const char *member_string(const json_t *object, const char *name)
-{
-    return json_string_value(json_object_get(object, name));
-}
+static const char *const type_words[] = {
+    [T_STRING] = "string",           [T_ID] = "string",
+    [T_TIME] = "string (date-time)", [T_INT] = "integer",
+    [T_NUMBER] = "number",           [T_BOOL] = "boolean",
+    [T_OBJECT] = "object",           [T_STRINGS] = "list of string",
+    [T_OBJECTS] = "list of objects",
+};
 
-const json_t *docs_resolve(const json_t *document, const json_t *node)
+/* ": `a`, `b`" */
+static void put_allowed(struct docs_out *out, const struct field *f)
 {
-    const char *path = member_string(node, "$ref");
-    if (!path)
-        return node;
-    const json_t *at = document;
-    struct str rest = str_z(path), name;
-    (void)str_cut(rest, '/', &rest);
-    while (rest.p) {
-        name = str_cut(rest, '/', &rest);
-        at = json_object_getn(at, name.p, name.n);
-    }
-    return at;
-}
-
-/* The schema of a field that is an object or a list of objects, or null in place of one. */
-static const json_t *inner_schema(const json_t *document, const json_t *schema)
-{
-    const json_t *any = json_object_get(schema, "anyOf");
-    if (any && !json_object_get(schema, "type"))
-        return docs_resolve(document, json_array_get(any, 0));
-    const json_t *items = json_object_get(schema, "items");
-    return docs_resolve(document, items ? items : schema);
-}
-
-static bool is_nullable(const json_t *schema)
-{
-    size_t i;
-    json_t *type;
-    json_array_foreach (json_object_get(schema, "type"), i, type)
-        if (strcmp(json_string_value(type), "null") == 0)
-            return true;
-    return json_object_get(schema, "anyOf") && !json_object_get(schema, "type");
-}
-
-static const char *type_word(const json_t *schema)
-{
-    const json_t *type = json_object_get(schema, "type");
-    const char *name = json_is_array(type) ? json_string_value(json_array_get(type, 0)) : json_string_value(type);
-    return name ? name : "object";
-}
-
-static void put_constant(struct docs_out *out, const json_t *value)
-{
-    if (json_is_string(value))
-        docs_word(out, json_string_value(value));
-    else
-        docs_word(out, json_is_true(value) ? "true" : json_is_null(value) ? "null" : "false");
-}
-
-static void put_allowed(struct docs_out *out, const json_t *schema)
-{
-    size_t i;
-    json_t *value;
-    const json_t *constant = json_object_get(schema, "const");
-    if (constant) {
+    if (f->flags & F_CONST && !(f->flags & F_NULLABLE)) {
         buf_lit(out->to, ", always ");
-        put_constant(out, constant);
+        docs_word(out, f->values[0]);
+        return;
     }
-    const json_t *values = json_object_get(schema, "enum");
-    json_array_foreach (values, i, value) {
+    for (size_t i = 0; f->values[i]; i++) {
         buf_str(out->to, i ? STR(", ") : STR(": "));
-        put_constant(out, value);
+        docs_word(out, f->values[i]);
     }
+    if (f->flags & F_NULLABLE && f->type == T_STRING && !(f->flags & (F_LOWER | F_UPPER))) {
+        buf_lit(out->to, ", ");
+        docs_word(out, "null");
+    }
+    if (f->flags & (F_LOWER | F_UPPER))
+        buf_lit(out->to, " (in any case)");
 }
 
-static void put_limits(struct docs_out *out, const json_t *schema, const char *lowest, const char *highest,
-                       const char *unit)
+static void put_bound_text(struct docs_out *out, const struct field *f, const char *unit)
 {
-    const json_t *min = json_object_get(schema, lowest), *max = json_object_get(schema, highest);
-    const long long low = json_integer_value(min), high = json_integer_value(max);
-    if (min && !max && low == 1 && strcmp(unit, " characters") == 0)
+    const struct field_bounds bounds = schema_bounds(f);
+    const long long low = bounds.min, high = bounds.max;
+    if (bounds.low && !bounds.high && low == 1 && f->type == T_STRING)
         buf_lit(out->to, ", not empty");
-    else if (min && max && low == high)
+    else if (bounds.low && bounds.high && low == high)
         buf_printf(out->to, ", %lld%s", low, unit);
-    else if (min && max)
+    else if (bounds.low && bounds.high)
         buf_printf(out->to, ", %lld to %lld%s", low, high, unit);
-    else if (min)
+    else if (bounds.low)
         buf_printf(out->to, ", at least %lld%s", low, unit);
-    else if (max)
+    else if (bounds.high)
         buf_printf(out->to, ", at most %lld%s", high, unit);
 }
 
-/* ": `a`, `b`" of "a|b" */
-static void put_words(struct docs_out *out, struct str words)
+/* The rules of a string, or of each item of a list of strings. */
+static void put_text_rules(struct docs_out *out, const struct field *f)
 {
-    const char *before = ": ";
-    while (words.p) {
-        const struct str word = str_cut(words, '|', &words);
-        char *text = mem_printf("%.*s", STR_ARG(word));
-        buf_str(out->to, str_z(before));
-        docs_word(out, text);
-        free(text);
-        before = ", ";
-    }
-}
-
-/* A pattern of words in either case, "^([Aa][Bb]|[Cc])$", as words; false if it is another one. */
-static bool put_caseless_words(struct docs_out *out, const char *pattern)
-{
-    struct buf words = BUF(1024);
-    const char *c = pattern;
-    bool done = strncmp(c, "^(", 2) == 0;
-    for (c += done ? 2 : 0; done && strcmp(c, ")$") != 0;) {
-        if (*c == '|') {
-            buf_char(&words, *c++);
-        } else if (*c == '[' && c[1] && (c[1] | 0x20) == c[2] && c[3] == ']') {
-            buf_char(&words, c[2]);
-            c += 4;
-        } else {
-            done = false;
-        }
-    }
-    if (done) {
-        put_words(out, buf_view(&words));
-        buf_lit(out->to, " (in any case)");
-    }
-    buf_done(&words);
-    return done;
-}
-
-static void put_string_bounds(struct docs_out *out, const json_t *schema)
-{
-    const char *format = member_string(schema, "format"), *pattern = member_string(schema, "pattern");
-    if (pattern && strcmp(pattern, ID_PATTERN) == 0) {
-        buf_lit(out->to, " (an ID of 24 hexadecimal digits)");
-        return;
-    }
-    if (format)
-        buf_printf(out->to, " (%s)", format);
-    put_allowed(out, schema);
-    put_limits(out, schema, "minLength", "maxLength", " characters");
-    if (pattern && !put_caseless_words(out, pattern)) {
+    if (f->format)
+        buf_printf(out->to, " (%s)", f->format);
+    if (f->values)
+        put_allowed(out, f);
+    if (f->type == T_STRING)
+        put_bound_text(out, f, " characters");
+    else if (f->flags & F_NONBLANK)
+        buf_lit(out->to, ", not empty");
+    if (f->pattern) {
         buf_lit(out->to, ", ");
-        docs_word(out, pattern);
+        docs_word(out, f->pattern);
+    }
+}
+
+static void put_constant(struct docs_out *out, const struct field *f)
+{
+    const char *value = f->flags & F_FALSE ? "false" : "true";
+    buf_str(out->to, f->flags & F_NULLABLE ? STR(": ") : STR(", always "));
+    docs_word(out, value);
+    if (f->flags & F_NULLABLE) {
+        buf_lit(out->to, ", ");
+        docs_word(out, "null");
     }
 }
 
 /* "list of string: a, b, 1 to 7 entries, or null" */
-static void put_type_text(const json_t *document, const json_t *schema, struct docs_out *out)
+static void put_type_text(const struct field *f, struct docs_out *out)
 {
-    const json_t *items = json_object_get(schema, "items");
-    if (items) {
-        const json_t *item = docs_resolve(document, items);
-        buf_printf(out->to, "list of %s%s", type_word(item), strcmp(type_word(item), "object") == 0 ? "s" : "");
-        put_string_bounds(out, item);
-        put_limits(out, schema, "minItems", "maxItems", " entries");
-    } else {
-        buf_str(out->to, str_z(type_word(schema)));
-        put_string_bounds(out, schema);
-        put_limits(out, schema, "minimum", "maximum", "");
-    }
-    if (is_nullable(schema))
+    buf_str(out->to, str_z(type_words[f->type]));
+    if (f->type == T_ID)
+        buf_lit(out->to, " (an ID of 24 hexadecimal digits)");
+    if (f->type == T_STRING || f->type == T_STRINGS)
+        put_text_rules(out, f);
+    if (f->type == T_BOOL && f->flags & F_CONST)
+        put_constant(out, f);
+    if (f->type == T_INT)
+        put_bound_text(out, f, "");
+    if (f->type == T_STRINGS || f->type == T_OBJECTS)
+        put_bound_text(out, f, " entries");
+    if (f->flags & F_NULLABLE)
         buf_lit(out->to, ", or null");
 }
 
-static void put_nested(const json_t *document, const json_t *schema, struct docs_out *out, int depth);
+static void put_nested(const struct shape *shape, enum schema_use use, struct docs_out *out, int depth);
 
 struct entry {
-    const char *name;
+    const struct field *field;
     const char *where; /* of a parameter: "query"; else NULL */
     const char *need;  /* "required", "may be absent" or "" */
-    const char *meaning;
 };
 
-static void put_field_entry(const json_t *document, const struct entry *entry, const json_t *schema,
-                            struct docs_out *out, int depth)
+static void put_field_entry(const struct entry *entry, enum schema_use use, struct docs_out *out, int depth)
 {
-    const json_t *self = json_object_get(schema, "$ref") ? docs_resolve(document, schema) : schema;
-    const json_t *inner = inner_schema(document, self);
+    const struct field *f = entry->field;
     docs_entry(out, NULL);
-    docs_word(out, entry->name);
+    docs_word(out, f->name);
     buf_char(out->to, ' ');
     docs_aside(out);
     if (entry->where)
         buf_printf(out->to, "%s, ", entry->where);
-    put_type_text(document, self, out);
+    put_type_text(f, out);
     docs_aside_end(out);
     if (*entry->need) {
         buf_char(out->to, ' ');
         docs_strong(out, "need", entry->need);
     }
     docs_told(out);
-    if (entry->meaning)
-        docs_markdown(str_z(entry->meaning), out);
-    if (json_is_true(json_object_get(schema, "x-sensitive"))) {
+    if (f->doc)
+        docs_markdown(str_z(f->doc), out);
+    if (f->flags & F_SECRET) {
         docs_paragraph(out, "hint");
         buf_lit(out->to, "A secret: keep it out of logs.");
         docs_paragraph_end(out);
     }
-    if (depth < NESTING_MAX && (json_object_get(inner, "properties") || json_object_get(inner, "oneOf"))) {
+    if (depth < NESTING_MAX && f->sub && (f->sub->field_count || f->sub->variants)) {
         docs_fold(out, NULL, false);
         buf_lit(out->to, "Fields of ");
-        docs_word(out, entry->name);
+        docs_word(out, f->name);
         docs_fold_told(out);
-        put_nested(document, inner, out, depth + 1);
+        put_nested(f->sub, use, out, depth + 1);
         docs_fold_end(out);
     }
     docs_entry_end(out);
 }
 
-static bool is_field_required(const json_t *schema, const char *name)
+static void put_field_list(const struct shape *shape, enum schema_use use, struct docs_out *out, int depth)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach (json_object_get(schema, "required"), i, item)
-        if (strcmp(json_string_value(item), name) == 0)
-            return true;
-    return false;
-}
-
-static void put_field_list(const json_t *document, const json_t *schema, struct docs_out *out, int depth)
-{
-    const char *name;
-    json_t *field;
-    const bool request = json_is_false(json_object_get(schema, "additionalProperties"));
-    if (!json_object_size(json_object_get(schema, "properties")))
+    const bool request = use == SCHEMA_REQUEST && !shape->open;
+    if (!shape->field_count)
         return;
     docs_list(out, "dl", "entries");
-    json_object_foreach (json_object_get(schema, "properties"), name, field) {
-        const struct entry entry = {.name = name,
-                                    .need = is_field_required(schema, name) != request ? ""
-                                            : request                                  ? "required"
-                                                                                       : "may be absent",
-                                    .meaning = member_string(field, "description")};
-        put_field_entry(document, &entry, field, out, depth);
+    for (size_t i = 0; i < shape->field_count; i++) {
+        const bool required = shape->fields[i].flags & F_REQUIRED;
+        const struct entry entry = {.field = &shape->fields[i],
+                                    .need = required != request ? ""
+                                            : request           ? "required"
+                                                                : "may be absent"};
+        put_field_entry(&entry, use, out, depth);
     }
     docs_list_end(out, "dl");
 }
 
-/* The name of a variant: the value of its first constant field, else the schema's. */
-static void put_variant_name(const json_t *reference, const json_t *variant, struct docs_out *out)
+static void put_variant(const struct shape *variant, const struct field *tag, enum schema_use use, bool open,
+                        struct docs_out *out, int depth)
 {
-    const char *name, *path = member_string(reference, "$ref");
-    json_t *field;
-    json_object_foreach (json_object_get(variant, "properties"), name, field) {
-        if (json_object_get(field, "const")) {
-            buf_lit(out->to, "If ");
-            docs_word(out, name);
-            buf_lit(out->to, " is ");
-            put_constant(out, json_object_get(field, "const"));
-            return;
-        }
+    docs_fold(out, NULL, open);
+    if (tag) {
+        buf_lit(out->to, "If ");
+        docs_word(out, tag->name);
+        buf_lit(out->to, " is ");
+        docs_word(out, variant->fields[0].values[0]);
+    } else {
+        buf_str(out->to, str_z(variant->name));
     }
-    buf_str(out->to, str_z(path ? strrchr(path, '/') + 1 : "Variant"));
+    docs_fold_told(out);
+    put_field_list(variant, use, out, depth);
+    docs_fold_end(out);
 }
 
-static void put_nested(const json_t *document, const json_t *schema, struct docs_out *out, int depth)
+static void put_nested(const struct shape *shape, enum schema_use use, struct docs_out *out, int depth)
 {
-    size_t i;
-    json_t *reference;
-    put_field_list(document, schema, out, depth);
-    json_array_foreach (json_object_get(schema, "oneOf"), i, reference) {
-        const json_t *variant = docs_resolve(document, reference);
-        docs_fold(out, NULL, i == 0);
-        put_variant_name(reference, variant, out);
-        docs_fold_told(out);
-        put_field_list(document, variant, out, depth);
-        docs_fold_end(out);
-    }
+    if (!shape->variants)
+        put_field_list(shape, use, out, depth);
+    for (size_t i = 0; shape->variants && shape->variants[i]; i++)
+        put_variant(shape->variants[i], schema_tag(shape), use, i == 0, out, depth);
 }
 
-void docs_put_fields(const json_t *document, const json_t *schema, struct docs_out *out)
+void docs_put_fields(const struct shape *shape, enum schema_use use, struct docs_out *out)
 {
-    const json_t *self = docs_resolve(document, schema);
-    const char *description = member_string(self, "description");
-    if (description)
-        docs_markdown(str_z(description), out);
-    put_nested(document, self, out, 0);
+    if (shape->doc)
+        docs_markdown(str_z(shape->doc), out);
+    put_nested(shape, use, out, 0);
 }
 
-void docs_put_parameter(const json_t *document, const json_t *parameter, const json_t *schema, const char *meaning,
-                        struct docs_out *out)
+void docs_put_parameter(const struct parameter *parameter, struct docs_out *out)
 {
-    const struct entry entry = {.name = member_string(parameter, "name"),
-                                .where = member_string(parameter, "in"),
-                                .need = json_is_true(json_object_get(parameter, "required")) ? "required" : "",
-                                .meaning = meaning};
-    put_field_entry(document, &entry, schema, out, 0);
+    const struct entry entry = {.field = parameter->field,
+                                .where = parameter->in,
+                                .need = parameter->field->flags & F_REQUIRED ? "required" : ""};
+    put_field_entry(&entry, SCHEMA_REQUEST, out, 0);
 }

@@ -25,23 +25,20 @@ static void put_section_entry(struct buf *out, const char *id, const char *title
     buf_lit(out, "</a></li>\n");
 }
 
-static void put_operation_entry(void *arg, const struct docs_row *row)
+static void put_operation_entry(void *arg, const struct route *row)
 {
-    put_section_entry(arg, docs_member(row->operation, "operationId"), docs_member(row->operation, "summary"));
+    put_section_entry(arg, row->operation_id, row->summary);
 }
 
-static void put_nav_tags(const json_t *document, const char *current, struct buf *out)
+static void put_nav_tags(const struct docs_reference *r, const char *current, struct buf *out)
 {
-    size_t i;
-    json_t *tag;
-    json_array_foreach (json_object_get(document, "tags"), i, tag) {
-        const char *name = docs_member(tag, "name");
-        char *path = docs_tag_path(name);
+    for (size_t i = 0; i < r->tag_count; i++) {
+        char *path = docs_tag_path(r->tags[i]);
         const bool here = strcmp(path, current) == 0;
-        put_nav_entry(out, path, str_z(name), here);
+        put_nav_entry(out, path, str_z(r->tags[i]), here);
         if (here) {
             buf_lit(out, "<ul>\n");
-            docs_each_operation(document, name, put_operation_entry, out);
+            docs_each_operation(r, r->tags[i], put_operation_entry, out);
             buf_lit(out, "</ul>");
         }
         buf_lit(out, "</li>\n");
@@ -70,7 +67,7 @@ static void put_guide_entries(const char *current, const json_t *sections, struc
     }
 }
 
-static void put_navigation(const struct docs_page *page, const json_t *document, struct buf *out)
+static void put_navigation(const struct docs_page *page, const struct docs_reference *r, struct buf *out)
 {
     const char *current = page->path;
     buf_lit(out, "<ul>\n");
@@ -78,7 +75,7 @@ static void put_navigation(const struct docs_page *page, const json_t *document,
     buf_lit(out, "</li>\n</ul>\n<h2>Guides</h2>\n<ul>\n");
     put_guide_entries(current, page->sections, out);
     buf_lit(out, "</ul>\n<h2>Reference</h2>\n<ul>\n");
-    put_nav_tags(document, current, out);
+    put_nav_tags(r, current, out);
     put_nav_entry(out, DOCS_ERRORS_PATH, STR("Errors"), strcmp(current, DOCS_ERRORS_PATH) == 0);
     buf_lit(out, "</li>\n</ul>\n");
 }
@@ -103,7 +100,7 @@ void docs_put_page(const struct docs_page *page, const struct docs_reference *r,
     rest = put_until(rest, "<!-- sandbox -->", out);
     rest = put_until(rest, "<!-- end -->", r->sandbox ? out : &unused);
     rest = put_until(rest, "<!-- navigation -->", out);
-    put_navigation(page, r->document, out);
+    put_navigation(page, r, out);
     rest = put_until(rest, "<!-- content -->", out);
     buf_str(out, content);
     rest = put_until(rest, "<!-- path -->", out);

@@ -1,6 +1,6 @@
 /* The frame of a page of the documents: head, search, navigation. */
 #pragma once
-#include "documents/reference.h"
+#include "documents/rows.h"
 
 struct docs_page {
     const char *path; /* "/docs/api" */

@@ -251,3 +251,9 @@ struct str docs_title(const struct docs_guide *guide)
     struct str rest, line = str_cut(str_z(guide->text), '\n', &rest);
     return str_trim(str_from(line, 1));
 }
+
+const char *docs_member(const json_t *section, const char *name)
+{
+    const char *text = json_string_value(json_object_get(section, name));
+    return text ? text : "";
+}

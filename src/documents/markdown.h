@@ -26,3 +26,6 @@ json_t *docs_put_guide(const struct docs_guide *guide, struct buf *out);
 
 /* The title of a guide. */
 struct str docs_title(const struct docs_guide *guide);
+
+/* A text of such a section, or "". */
+const char *docs_member(const json_t *section, const char *name);

@@ -1,6 +1,6 @@
 /* The first page of the documents. */
 #pragma once
-#include "documents/reference.h"
+#include "documents/rows.h"
 
 #define DOCS_OVERVIEW_TITLE "Portero for developers"
 

@@ -7,9 +7,9 @@
 #include "documents/frame.h"
 #include "documents/markdown.h"
 #include "documents/overview.h"
+#include "documents/reference.h"
 #include "documents/search.h"
 #include "documents/texts.h"
-#include "sandbox/routes.h"
 #include "site/docs.h"
 
 #define PAGE_MAX (2U << 20)
@@ -61,51 +61,45 @@ static void add_guide(struct docs *d, const struct docs_guide *g)
     free(path);
 }
 
-/* A page that is written in both forms by `put`, with `arg`. */
-static void add_written(struct docs *d, const char *path, struct str title,
-                        void (*put)(const struct docs *d, const json_t *arg, struct docs_out *out), const json_t *arg)
+/* A page that `put` writes in both forms, for the tag if it is a tag's. */
+static void add_written(struct docs *d, const char *path, const char *title, const char *tag,
+                        void (*put)(const struct docs_reference *r, const char *tag, struct docs_out *out))
 {
     struct buf texts[] = {BUF(PAGE_MAX), BUF(PAGE_MAX)};
     for (int markdown = 0; markdown < 2; markdown++)
-        put(d, arg, &(struct docs_out){&texts[markdown], markdown, 0});
-    add_page(d, &(struct docs_page){path, title, NULL}, &texts[false], &texts[true]);
+        put(&d->reference, tag, &(struct docs_out){&texts[markdown], markdown, 0});
+    add_page(d, &(struct docs_page){path, str_z(title), NULL}, &texts[false], &texts[true]);
 }
 
-static void put_tag(const struct docs *d, const json_t *tag, struct docs_out *out)
+static void put_errors(const struct docs_reference *r, const char *tag, struct docs_out *out)
 {
-    docs_put_tag(&d->reference, tag, out);
+    (void)tag;
+    docs_put_errors(r, out);
 }
 
-static void put_errors(const struct docs *d, const json_t *arg, struct docs_out *out)
+static void put_overview(const struct docs_reference *r, const char *tag, struct docs_out *out)
 {
-    (void)arg;
-    docs_put_errors(d->reference.document, out);
-}
-
-static void put_overview(const struct docs *d, const json_t *arg, struct docs_out *out)
-{
-    (void)arg;
-    docs_put_overview(&d->reference, out);
+    (void)tag;
+    docs_put_overview(r, out);
 }
 
 static void add_reference(struct docs *d)
 {
-    size_t i;
-    json_t *tag;
-    json_array_foreach (json_object_get(d->reference.document, "tags"), i, tag) {
-        char *path = docs_tag_path(docs_member(tag, "name"));
-        add_written(d, path, str_z(docs_member(tag, "name")), put_tag, tag);
+    for (size_t i = 0; i < d->reference.tag_count; i++) {
+        const char *tag = d->reference.tags[i];
+        char *path = docs_tag_path(tag);
+        add_written(d, path, tag, tag, docs_put_tag);
         free(path);
     }
-    add_written(d, DOCS_ERRORS_PATH, STR("Errors"), put_errors, NULL);
-    docs_index_reference(d->index, d->reference.document);
+    add_written(d, DOCS_ERRORS_PATH, "Errors", NULL, put_errors);
+    docs_index_reference(d->index, &d->reference);
     docs_index(d->index, STR("Reference"), STR("Errors"), json_string(DOCS_ERRORS_PATH),
                STR("error code status meaning next action"));
 }
 
 static void add_overview(struct docs *d)
 {
-    add_written(d, "/docs", STR(DOCS_OVERVIEW_TITLE), put_overview, NULL);
+    add_written(d, "/docs", DOCS_OVERVIEW_TITLE, NULL, put_overview);
     docs_index(d->index, STR("Overview"), STR(DOCS_OVERVIEW_TITLE), json_string("/docs"),
                STR("scopes certificate examples key"));
 }
@@ -127,29 +121,15 @@ static void add_texts(struct docs *d)
 
 /* ---- all of them ---- */
 
-/* The document of the contract, in a sandbox with its own operations. */
-static json_t *make_document(bool sandbox)
-{
-    json_t *all = openapi_build(&openapi_contract, DOCS_PUBLIC_URL);
-    if (!sandbox)
-        return all;
-    json_t *more = openapi_build(&openapi_sandbox, DOCS_PUBLIC_URL);
-    json_object_update_missing(json_object_get(all, "paths"), json_object_get(more, "paths"));
-    json_array_extend(json_object_get(all, "tags"), json_object_get(more, "tags"));
-    json_object_update_missing(json_object_get(json_object_get(all, "components"), "schemas"),
-                               json_object_get(json_object_get(more, "components"), "schemas"));
-    json_decref(more);
-    return all;
-}
-
 void documents_render(bool sandbox, documents_take *take, void *arg)
 {
-    struct docs d = {take, arg, {make_document(sandbox), DOCS_PUBLIC_URL, sandbox}, json_array()};
+    struct docs d = {.take = take, .arg = arg, .index = json_array()};
+    docs_reference_init(&d.reference, DOCS_PUBLIC_URL, sandbox);
     add_reference(&d);
     for (const struct docs_guide *g = docs_guides; g->name; g++)
         add_guide(&d, g);
     add_overview(&d);
     add_texts(&d);
     json_decref(d.index);
-    json_decref(d.reference.document);
+    docs_reference_done(&d.reference);
 }

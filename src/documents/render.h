@@ -1,5 +1,5 @@
-/* The documents for developers: the reference of the API, made of the OpenAPI document, the guides of the directory
- * docs, /llms.txt and /robots.txt. The program that is built gets them from src/documents.c. */
+/* The documents for developers: the reference of the API, made of the tables of routes and fields, the guides of the
+ * directory docs, /llms.txt and /robots.txt. The program that is built gets them from src/documents.c. */
 #pragma once
 #include <stdbool.h>
 

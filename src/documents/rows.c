@@ -1,16 +1,98 @@
 #include "documents/rows.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/openapi_examples.h"
+#include "api/openapi_prose.h"
 #include "base/mem.h"
+#include "sandbox/routes.h"
 
-const char *docs_member(const json_t *object, const char *name)
+/* ---- all rows ---- */
+
+struct row_list {
+    const struct route *all[DOCS_ROWS_MAX];
+    size_t count;
+};
+
+static void collect_rows(struct row_list *list, const struct openapi *d)
 {
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
+    for (size_t i = 0; i < d->set_count; i++) {
+        for (size_t j = 0; j < d->sets[i]->count; j++) {
+            const struct route *row = &d->sets[i]->rows[j];
+            if (row->flags & ROUTE_PAGE)
+                continue;
+            assert(list->count < DOCS_ROWS_MAX);
+            list->all[list->count++] = row;
+        }
+    }
 }
+
+static bool is_same_path(const struct route *a, const struct route *b)
+{
+    char left[OPENAPI_PATH_MAX], right[OPENAPI_PATH_MAX];
+    openapi_path(a, left);
+    openapi_path(b, right);
+    return strcmp(left, right) == 0;
+}
+
+/* Moves the rows with that one's path to the reference. */
+static void move_path_rows(struct row_list *list, const struct route *first, struct docs_reference *r)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!list->all[i] || !is_same_path(list->all[i], first))
+            continue;
+        r->rows[r->row_count++] = list->all[i];
+        list->all[i] = NULL;
+    }
+}
+
+static void order_rows(struct row_list *list, struct docs_reference *r)
+{
+    for (int item = 0; item < 2; item++)
+        for (size_t i = 0; i < list->count; i++)
+            if (list->all[i] && (strchr(list->all[i]->path, '{') != NULL) == item)
+                move_path_rows(list, list->all[i], r);
+}
+
+static void add_tag_once(struct docs_reference *r, const char *tag)
+{
+    for (size_t i = 0; i < r->tag_count; i++)
+        if (strcmp(r->tags[i], tag) == 0)
+            return;
+    assert(r->tag_count < DOCS_TAGS_MAX);
+    r->tags[r->tag_count++] = tag;
+}
+
+void docs_reference_init(struct docs_reference *r, const char *base, bool sandbox)
+{
+    struct row_list list = {.count = 0};
+    *r = (struct docs_reference){
+        .base = base, .sandbox = sandbox, .description = openapi_contract.description, .examples = openapi_examples()};
+    collect_rows(&list, &openapi_contract);
+    if (sandbox)
+        collect_rows(&list, &openapi_sandbox);
+    for (size_t i = 0; i < list.count; i++)
+        add_tag_once(r, list.all[i]->tag);
+    order_rows(&list, r);
+}
+
+void docs_reference_done(struct docs_reference *r)
+{
+    json_decref(r->examples);
+}
+
+void docs_each_operation(const struct docs_reference *r, const char *tag,
+                         void (*visit)(void *arg, const struct route *row), void *arg)
+{
+    for (size_t i = 0; i < r->row_count; i++)
+        if (!tag || strcmp(r->rows[i]->tag, tag) == 0)
+            visit(arg, r->rows[i]);
+}
+
+/* ---- a row ---- */
 
 char *docs_tag_path(const char *tag)
 {
@@ -20,60 +102,29 @@ char *docs_tag_path(const char *tag)
     return path;
 }
 
-static char *path_of(const struct docs_row *row)
+void docs_put_operation_link(const struct route *row, struct docs_out *out)
 {
-    return docs_tag_path(json_string_value(json_array_get(json_object_get(row->operation, "tags"), 0)));
-}
-
-void docs_put_operation_link(const struct docs_row *row, struct docs_out *out)
-{
-    char *path = path_of(row);
-    docs_link(out, path, docs_member(row->operation, "operationId"), str_z(docs_member(row->operation, "summary")));
+    char *path = docs_tag_path(row->tag);
+    docs_link(out, path, row->operation_id, str_z(row->summary));
     free(path);
 }
 
-void docs_put_line(const struct docs_row *row, struct docs_out *out)
+void docs_put_method(const struct route *row, struct buf *out)
 {
-    char class[32], method[16];
-    size_t n = 0;
-    for (const char *c = row->method; *c && n < sizeof method - 1; c++)
-        method[n++] = (char)(*c & ~0x20);
-    method[n] = '\0';
-    snprintf(class, sizeof class, "method %s", row->method);
-    docs_strong(out, class, method);
+    for (const char *c = openapi_method(row); *c; c++)
+        buf_char(out, (char)(*c & ~0x20));
+}
+
+void docs_put_line(const struct route *row, struct docs_out *out)
+{
+    char class[32], path[OPENAPI_PATH_MAX];
+    struct buf method = BUF(16);
+    docs_put_method(row, &method);
+    buf_char(&method, '\0');
+    snprintf(class, sizeof class, "method %s", openapi_method(row));
+    docs_strong(out, class, method.p);
     buf_char(out->to, ' ');
-    docs_word(out, row->path);
-}
-
-static bool is_tagged(const json_t *operation, const char *tag)
-{
-    return !tag || strcmp(json_string_value(json_array_get(json_object_get(operation, "tags"), 0)), tag) == 0;
-}
-
-static void visit_paths(const json_t *document, const char *tag, bool item,
-                        void (*visit)(void *arg, const struct docs_row *row), void *arg)
-{
-    struct docs_row row = {0};
-    json_t *methods, *operation;
-    json_object_foreach (json_object_get(document, "paths"), row.path, methods) {
-        if ((strchr(row.path, '{') != NULL) != item)
-            continue;
-        json_object_foreach (methods, row.method, operation) {
-            row.operation = operation;
-            if (is_tagged(operation, tag))
-                visit(arg, &row);
-        }
-    }
-}
-
-void docs_each_operation(const json_t *document, const char *tag, void (*visit)(void *arg, const struct docs_row *row),
-                         void *arg)
-{
-    visit_paths(document, tag, false, visit, arg);
-    visit_paths(document, tag, true, visit, arg);
-}
-
-const json_t *docs_schema(const json_t *holder)
-{
-    return json_object_get(json_object_get(json_object_get(holder, "content"), "application/json"), "schema");
+    openapi_path(row, path);
+    docs_word(out, path);
+    buf_done(&method);
 }

@@ -3,12 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/openapi_errors.h"
+#include "api/openapi_parameters.h"
+#include "api/openapi_prose.h"
 #include "base/mem.h"
 #include "documents/errors.h"
 #include "documents/markdown.h"
 
 #define SNIPPET_MAX 20000 /* of a section */
 #define WORDS_MAX   (1U << 20)
+#define NESTING_MAX 5
 
 void docs_index(json_t *index, struct str kind, struct str title, json_t *path, struct str words)
 {
@@ -34,46 +38,59 @@ void docs_index_guide(json_t *index, const struct docs_guide *g, const char *pat
     }
 }
 
-/* Strings of a value, such as the names and meanings of fields. */
-static void put_search_words(const json_t *value, int depth, struct buf *out)
+/* Names and meanings of fields, and of fields within. */
+static void put_field_words(const struct shape *shape, int depth, struct buf *out)
 {
-    const char *name;
-    size_t i;
-    json_t *item;
-    if (json_is_string(value))
-        buf_printf(out, "%s ", json_string_value(value));
-    else if (json_is_array(value) && depth < 8)
-        json_array_foreach (value, i, item) {
-            put_search_words(item, depth + 1, out);
-        }
-    else if (json_is_object(value) && depth < 8)
-        json_object_foreach ((json_t *)(uintptr_t)value, name, item) {
-            buf_printf(out, "%s ", name);
-            put_search_words(item, depth + 1, out);
-        }
+    for (size_t i = 0; shape->variants && shape->variants[i]; i++)
+        put_field_words(shape->variants[i], depth, out);
+    for (size_t i = 0; !shape->variants && i < shape->field_count; i++) {
+        const struct field *f = &shape->fields[i];
+        buf_printf(out, "%s %s ", f->name, f->doc ? f->doc : "");
+        if (f->sub && depth < NESTING_MAX)
+            put_field_words(f->sub, depth + 1, out);
+    }
 }
 
-static void index_operation(void *arg, const struct docs_row *row)
+static void put_error_words(const struct route *row, struct buf *out)
+{
+    struct error_set errors;
+    openapi_errors(row, &errors);
+    for (int e = 1; e < ERR_TABLE_END; e++)
+        if (errors.has[e])
+            buf_printf(out, "%s ", err_info((enum err)e)->code);
+}
+
+static void put_operation_words(const struct route *row, struct buf *out)
+{
+    char path[OPENAPI_PATH_MAX];
+    struct parameter parameters[PARAMETERS_MAX];
+    const size_t count = openapi_parameters(row, parameters);
+    openapi_path(row, path);
+    buf_printf(out, "%s %s ", row->operation_id, path);
+    openapi_describe(row, out);
+    buf_char(out, ' ');
+    for (size_t i = 0; i < count; i++)
+        buf_printf(out, "%s %s ", parameters[i].field->name, parameters[i].field->doc ? parameters[i].field->doc : "");
+    if (row->body)
+        put_field_words(row->body, 0, out);
+    put_error_words(row, out);
+}
+
+static void index_operation(void *arg, const struct route *row)
 {
     json_t *index = arg;
-    struct buf words = BUF(WORDS_MAX);
-    const char *status, *id = docs_member(row->operation, "operationId");
-    json_t *response;
-    buf_printf(&words, "%s %s %s ", id, row->path, docs_member(row->operation, "description"));
-    put_search_words(json_object_get(row->operation, "parameters"), 0, &words);
-    put_search_words(json_object_get(row->operation, "requestBody"), 0, &words);
-    json_object_foreach (json_object_get(row->operation, "responses"), status, response) {
-        buf_printf(&words, "%s ", docs_member(response, "description"));
-    }
-    char *path = docs_tag_path(json_string_value(json_array_get(json_object_get(row->operation, "tags"), 0)));
-    char *kind = mem_printf("%s %s", row->method, row->path);
-    for (char *c = kind; *c != ' '; c++)
-        *c &= ~0x20;
-    docs_index(index, str_z(kind), str_z(docs_member(row->operation, "summary")), json_sprintf("%s#%s", path, id),
+    char path[OPENAPI_PATH_MAX];
+    struct buf words = BUF(WORDS_MAX), kind = BUF(OPENAPI_PATH_MAX + 16);
+    char *page = docs_tag_path(row->tag);
+    put_operation_words(row, &words);
+    openapi_path(row, path);
+    docs_put_method(row, &kind);
+    buf_printf(&kind, " %s", path);
+    docs_index(index, buf_view(&kind), str_z(row->summary), json_sprintf("%s#%s", page, row->operation_id),
                buf_view(&words));
     buf_done(&words);
-    free(kind);
-    free(path);
+    buf_done(&kind);
+    free(page);
 }
 
 static void index_error(void *arg, const struct err_info *info)
@@ -86,8 +103,8 @@ static void index_error(void *arg, const struct err_info *info)
     free(words);
 }
 
-void docs_index_reference(json_t *index, const json_t *document)
+void docs_index_reference(json_t *index, const struct docs_reference *r)
 {
-    docs_each_operation(document, NULL, index_operation, index);
-    docs_each_error(document, index_error, index);
+    docs_each_operation(r, NULL, index_operation, index);
+    docs_each_error(r, index_error, index);
 }

@@ -11,4 +11,4 @@ void docs_index(json_t *index, struct str kind, struct str title, json_t *path, 
 void docs_index_guide(json_t *index, const struct docs_guide *g, const char *path, const json_t *sections);
 
 /* Adds all operations and errors. */
-void docs_index_reference(json_t *index, const json_t *document);
+void docs_index_reference(json_t *index, const struct docs_reference *r);

@@ -2,14 +2,13 @@
 
 #include <stdlib.h>
 
+#include "api/openapi_prose.h"
 #include "documents/markdown.h"
 
 /* In the form of llmstxt.org. */
 void docs_put_contents(const struct docs_reference *r, struct buf *out)
 {
     const char *base = r->base;
-    size_t i;
-    json_t *tag;
     buf_lit(out, "# Portero\n\n> Decides who is let in at a building's entrance: access grants, the log of visits, "
                  "and the building's call "
                  "box, through a REST API.\n\nBegin with the guide for agents, which covers the whole job. The "
@@ -23,9 +22,9 @@ void docs_put_contents(const struct docs_reference *r, struct buf *out)
         "- [OpenAPI 3.1 document](%s/openapi.json): every operation, machine-readable\n"
         "- [Errors](%s/docs/errors.md): every code, with its meaning and what to do next\n",
         base, base, base);
-    json_array_foreach (json_object_get(r->document, "tags"), i, tag) {
-        char *path = docs_tag_path(docs_member(tag, "name"));
-        buf_printf(out, "- [%s](%s%s.md): %s\n", docs_member(tag, "name"), base, path, docs_member(tag, "description"));
+    for (size_t i = 0; i < r->tag_count; i++) {
+        char *path = docs_tag_path(r->tags[i]);
+        buf_printf(out, "- [%s](%s%s.md): %s\n", r->tags[i], base, path, openapi_tag(r->tags[i]));
         free(path);
     }
 }

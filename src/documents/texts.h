@@ -1,6 +1,6 @@
 /* Texts for programs: /llms.txt and /robots.txt. */
 #pragma once
-#include "documents/reference.h"
+#include "documents/rows.h"
 
 /* Appends the contents of the documents for language models. */
 void docs_put_contents(const struct docs_reference *r, struct buf *out);

@@ -8,8 +8,7 @@
 
 static bool is_tool(const struct route *row)
 {
-    const bool keyed = row->credential >= CRED_KEY && row->credential <= CRED_PARENT;
-    return keyed && !row->media && !row->verify && !(row->flags & (ROUTE_PAGE | ROUTE_SITE_ONLY));
+    return route_needs_key(row) && !row->media && !row->verify && !(row->flags & (ROUTE_PAGE | ROUTE_SITE_ONLY));
 }
 
 static const struct route *next_tool(size_t *set, size_t *row)
