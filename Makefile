@@ -174,6 +174,7 @@ lint: $(NODE_MODULES) ## format, documents, English, names, texts, types of the 
 	scripts/setup check
 	clang-format --dry-run -Werror $(SOURCES)
 	scripts/check-docs
+	scripts/check-behaviour
 	scripts/check-english
 	scripts/check-names
 	scripts/check-texts

@@ -133,7 +133,7 @@ $(GENERATED)/api/examples.h: src/api/examples.json scripts/textgen.awk
 $(GENERATED)/domain/sign_in_html.h: web/domain/sign_in.html scripts/textgen.awk
 	$(call text_of,sign_in_html)
 # The guides that are served; src/documents/guides.c names them.
-$(GENERATED)/documents/guides_text.h: $(wildcard docs/*.md) src/documents/guides.c scripts/guidegen scripts/textgen.awk
+$(GENERATED)/documents/guides_text.h: $(wildcard docs/*.md docs/behaviour/*.md) src/documents/guides.c scripts/guidegen scripts/textgen.awk
 	echo guides.h && scripts/guidegen $@
 # The pages, scripts and style sheets of web/, compressed.
 $(GENERATED)/http/web.h $(GENERATED)/http/web.c &: $(wildcard web/site/* web/site/*/* web/sandbox/* web/docs/*) scripts/webgen scripts/webgen.awk
@@ -233,7 +233,7 @@ install: # of what is built
 	    sed 's|@BINDIR@|$(PREFIX)/bin|' packaging/$$unit.in | $(put) /dev/stdin $(to)/lib/systemd/system/$$unit || exit; done
 	$(put) packaging/portero.tmpfiles $(to)/lib/tmpfiles.d/portero.conf
 	$(put) packaging/portero.sysusers $(to)/lib/sysusers.d/portero.conf
-	for file in README.md CHANGELOG.md CONTRIBUTING.md LICENSE SECURITY.md src/tbl/metrics.def clients/*/README.md docs/*.md docs/*/*.webp \
+	for file in README.md CHANGELOG.md CONTRIBUTING.md LICENSE SECURITY.md src/tbl/metrics.def clients/*/README.md docs/*.md docs/*/*.md docs/*/*.webp \
 	    packaging/prometheus/alerts.yml packaging/grafana/portero.json; do $(put) $$file $(doc)/$$file || exit; done
 	grep -q '^data_dir = "var"$$' portero.conf || { echo 'portero.conf has no line data_dir = "var"' >&2; exit 1; }
 	sed 's|^data_dir = "var"$$|data_dir = "/var/lib/portero"|' portero.conf | $(put) /dev/stdin $(doc)/portero.conf

@@ -1,4 +1,4 @@
-/* Call boxes that sign in (decisions section 10). */
+/* Call boxes that sign in (PHONE-4). */
 #include "admin/routes.h"
 #include "base/forms.h"
 #include "domain/box.h"

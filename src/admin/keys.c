@@ -1,4 +1,4 @@
-/* Keys issued by the operator, for a building or a member (decisions sections 2 and 3). */
+/* Keys issued by the operator, for a building or a member (KEY-22, KEY-23). */
 #include "admin/routes.h"
 #include "api/scopes.h"
 #include "domain/key.h"

@@ -1,4 +1,4 @@
-/* Members of buildings (decisions section 3). */
+/* Members of buildings (ACCOUNT-8). */
 #include "admin/routes.h"
 
 #include "base/forms.h"

@@ -1,4 +1,4 @@
-/* Building operations, and resolving one that needs a decision (decisions section 5). */
+/* Building operations, and resolving one that needs a decision (BUILDING-21, BUILDING-22). */
 #include "admin/routes.h"
 #include "api/service.h"
 #include "jobs/operation.h"

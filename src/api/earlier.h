@@ -1,5 +1,5 @@
-/* The earlier revision of the interface: its rows for grants, setup and webhooks (contract, Versioning 3; decisions
- * section 12).
+/* The earlier revision of the interface: its rows for grants, setup and webhooks (contract, Versioning 3;
+ * docs/behaviour/earlier.md).
  *
  * Its fields have other names; the rules are those of the current revision. */
 #pragma once

@@ -1,5 +1,5 @@
-/* The earlier revision's rows for the account, plans, checkout and buildings (contract, Versioning 3; decisions section
- * 12). */
+/* The earlier revision's rows for the account, plans, checkout and buildings (contract, Versioning 3;
+ * docs/behaviour/earlier.md). */
 #pragma once
 #include "api/route.h"
 

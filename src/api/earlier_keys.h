@@ -1,4 +1,4 @@
-/* The earlier revision's rows for sign-in and keys (contract, Versioning 3; decisions section 12). */
+/* The earlier revision's rows for sign-in and keys (contract, Versioning 3; docs/behaviour/earlier.md). */
 #pragma once
 #include "api/route.h"
 

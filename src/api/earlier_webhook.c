@@ -1,4 +1,4 @@
-/* Webhook endpoints of the earlier revision: a building's (contract, Versioning 3; decisions section 12). */
+/* Webhook endpoints of the earlier revision: a building's (contract, Versioning 3; EARLIER-20). */
 #include "api/earlier.h"
 #include "api/gate.h"
 #include "api/service.h"

@@ -425,7 +425,7 @@ static enum err check_input(struct request *q)
     return e;
 }
 
-/* ---- all checks, in the order of decisions section 1 ---- */
+/* ---- all checks, in the order of HTTP-1 ---- */
 
 enum err gate_check_key(struct gate_cache *cache, struct request *q)
 {

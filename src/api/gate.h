@@ -1,4 +1,4 @@
-/* The gate: all checks between a request's arrival and its handler, in the order of decisions section 1. */
+/* The gate: all checks between a request's arrival and its handler, in the order of HTTP-1. */
 #pragma once
 #include "api/route.h"
 

@@ -1,4 +1,4 @@
-/* Rate limits: fixed windows of 15 minutes per subject, starting at its first request (decisions section 1).
+/* Rate limits: fixed windows of 15 minutes per subject, starting at its first request (HTTP-34 to HTTP-38).
  * In-process.
  *
  * Memory is bounded, and the bound never lifts a limit. A subject's window belongs to one of many small sets. If all

@@ -6,7 +6,7 @@
 #include "api/routes.h"
 #include "api/service.h"
 
-#define WAIT_MS 10000 /* for an operation's end; after it the reply is 202 (decisions section 5) */
+#define WAIT_MS 10000 /* for an operation's end; after it the reply is 202 (BUILDING-13) */
 
 /* ---- state of the subscription at the provider ---- */
 

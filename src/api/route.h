@@ -60,7 +60,7 @@ enum route_flag {
     ROUTE_SITE = 512,         /* also served to the website's pages, below /app */
     ROUTE_SITE_ONLY = 1024,   /* served only there; the row's path lacks the /app */
     ROUTE_SECRET_PATH = 2048, /* of a page: its address is a secret, which no referrer and no search engine may tell */
-    ROUTE_EARLIER = 4096,     /* exists only for accounts of the earlier revision (decisions section 12); else 404 */
+    ROUTE_EARLIER = 4096,     /* exists only for accounts of the earlier revision (EARLIER-9); else 404 */
     ROUTE_SUBSCRIBED = 8192   /* needs an active subscription, else SUBSCRIPTION_REQUIRED */
 };
 

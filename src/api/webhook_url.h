@@ -1,4 +1,4 @@
-/* Validation of webhook URLs (decisions sections 8 and 10). */
+/* Validation of webhook URLs (WEBHOOK-4 to WEBHOOK-7). */
 #pragma once
 #include "api/request.h"
 

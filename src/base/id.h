@@ -1,4 +1,4 @@
-/* Identifiers (decisions section 1): 24 lower-case hexadecimal characters of 4 bytes of Unix seconds, 5 random bytes
+/* Identifiers (HTTP-15): 24 lower-case hexadecimal characters of 4 bytes of Unix seconds, 5 random bytes
  * chosen at the start of the process and a 3-byte counter. The IDs of a process ascend in the order of creation, even
  * if the clock does not advance or the counter wraps: the seconds then run ahead of the clock. That ends where they are
  * over a minute ahead: the clock was wrong and has been set back. IDs then follow it, as after a start, and get other

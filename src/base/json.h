@@ -1,6 +1,6 @@
 /* JSON: strict parsing with jansson, and writing into a buffer.
  *
- * INVALID_JSON (decisions section 1): syntax errors, invalid UTF-8, duplicate members, more than 32 nested containers,
+ * INVALID_JSON (HTTP-7): syntax errors, invalid UTF-8, duplicate members, more than 32 nested containers,
  * trailing bytes, NUL characters, numbers out of range. A number below 2^53 without a fraction is an integer in any
  * notation (5, 5.0, 5e0); numbers are IEEE 754 doubles (RFC 8259 section 6). */
 #pragma once
@@ -15,7 +15,7 @@
 enum err json_read(struct str text, json_t **ret) CHECKED;
 
 /* Appends the canonical form: members sorted by key, no white space, normalised numbers and escapes. Bodies that are
- * equal as JSON have equal canonical forms (decisions section 6, idempotency). */
+ * equal as JSON have equal canonical forms (GRANT-13, idempotency). */
 void json_canonical(const json_t *value, struct buf *out);
 
 /* Appends UTF-8 text as a quoted, escaped JSON string. */

@@ -9,7 +9,7 @@ struct str text_trim(struct str s);
 /* The first bytes, at most `most`, that do not end within a code point. */
 struct str text_start(struct str s, size_t most);
 
-/* Whether s is a practical e-mail address (decisions section 2): at most 254 characters, one @, a local part of RFC
+/* Whether s is a practical e-mail address (KEY-9): at most 254 characters, one @, a local part of RFC
  * 5322 atoms of at most 64 characters, and a domain of at least two LDH labels, the last not a number. */
 bool text_is_email(struct str s);
 

@@ -46,18 +46,21 @@ static void put_nav_tags(const struct docs_reference *r, const char *current, st
     }
 }
 
-static void put_guide_entries(const char *current, const json_t *sections, struct buf *out)
+/* Pages of behaviour have a slash in their names. */
+static void put_guide_entries(bool behaviour, const struct docs_page *page, struct buf *out)
 {
     for (const struct docs_guide *g = docs_guides; g->name; g++) {
+        if ((strchr(g->name, '/') != NULL) != behaviour)
+            continue;
         char path[64];
         size_t i;
         json_t *section;
         snprintf(path, sizeof path, "/docs/%s", g->name);
-        const bool here = strcmp(path, current) == 0;
+        const bool here = strcmp(path, page->path) == 0;
         put_nav_entry(out, path, docs_title(g), here);
         if (here) {
             buf_lit(out, "<ul>\n");
-            json_array_foreach (sections, i, section) {
+            json_array_foreach (page->sections, i, section) {
                 if (json_integer_value(json_object_get(section, "level")) == 2)
                     put_section_entry(out, docs_member(section, "id"), docs_member(section, "title"));
             }
@@ -73,11 +76,13 @@ static void put_navigation(const struct docs_page *page, const struct docs_refer
     buf_lit(out, "<ul>\n");
     put_nav_entry(out, "/docs", STR("Overview"), strcmp(current, "/docs") == 0);
     buf_lit(out, "</li>\n</ul>\n<h2>Guides</h2>\n<ul>\n");
-    put_guide_entries(current, page->sections, out);
+    put_guide_entries(false, page, out);
     buf_lit(out, "</ul>\n<h2>Reference</h2>\n<ul>\n");
     put_nav_tags(r, current, out);
     put_nav_entry(out, DOCS_ERRORS_PATH, STR("Errors"), strcmp(current, DOCS_ERRORS_PATH) == 0);
-    buf_lit(out, "</li>\n</ul>\n");
+    buf_lit(out, "</li>\n</ul>\n<h2>Behaviour</h2>\n<ul>\n");
+    put_guide_entries(true, page, out);
+    buf_lit(out, "</ul>\n");
 }
 
 /* ---- a page ---- */

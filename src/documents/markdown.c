@@ -172,12 +172,14 @@ static const struct docs_guide *find_guide(struct str file)
     return NULL;
 }
 
-/* A link to a file that is not served becomes its text. */
+/* A link to a file that is not served becomes its text. Pages of behaviour link to guides by "../". */
 static void replace_link(cmark_node *node)
 {
     struct str rest, file = str_cut(str_z(cmark_node_get_url(node)), '#', &rest);
     if (file.n == 0 || str_starts(file, STR("http")))
         return;
+    if (str_starts(file, STR("../")))
+        file = str_from(file, 3);
     const struct docs_guide *guide = find_guide(file);
     if (guide) {
         struct buf url = BUF(TEXT_MAX);

@@ -8,7 +8,7 @@ enum docs_readers { DOCS_FOR_ALL, DOCS_FOR_FEW };
 
 /* A guide of the directory docs. */
 struct docs_guide {
-    const char *name;  /* "api", served as /docs/api and /docs/api.md */
+    const char *name;  /* "api", served as /docs/api and /docs/api.md; "behaviour/grants" */
     const char *about; /* a sentence */
     const char *text;  /* Markdown, which begins with the title as a heading of the first level */
     enum docs_readers readers;

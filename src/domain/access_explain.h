@@ -1,5 +1,5 @@
 /* Explains a call that may come: the decision as domain/access.h would take it, and the part of each grant in it. Uses
- * nothing up and writes nothing (decisions, section 10). The time is tx->now_us, which may be any. */
+ * nothing up and writes nothing (CALL-13). The time is tx->now_us, which may be any. */
 #pragma once
 #include "domain/access.h"
 #include "domain/grant.h"

@@ -1,4 +1,4 @@
-/* The guard against guessing door codes (decisions, section 10).
+/* The guard against guessing door codes (CALL-1 to CALL-5).
  *
  * The callers of a building form two groups, each with its own count of wrong codes. Known callers are numbers that
  * have released this door before; strangers are all other callers, including those without a number. So a stranger who

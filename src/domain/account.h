@@ -41,7 +41,7 @@ struct account {
 /* Fails with ERR_ACCOUNT_NOT_FOUND. */
 enum err account_get(struct tx *tx, const struct id *account, struct account *ret) CHECKED;
 
-/* Which revision of the interface the account's keys are served (decisions, section 12). The current one revokes the
+/* Which revision of the interface the account's keys are served (EARLIER-1). The current one revokes the
  * owner's credentials. Fails with ERR_ACCOUNT_NOT_FOUND. */
 enum err account_set_revision(struct tx *tx, const struct id *account, bool earlier) CHECKED;
 

@@ -1,4 +1,4 @@
-/* The activity log of a building's door (contract, Activity logs; decisions, section 7). */
+/* The activity log of a building's door (contract, Activity logs; docs/behaviour/log.md). */
 #pragma once
 #include "domain/tx.h"
 

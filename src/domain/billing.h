@@ -1,4 +1,4 @@
-/* Applies the state of a subscription, as a job read it from the billing provider (decisions, section 4). */
+/* Applies the state of a subscription, as a job read it from the billing provider (BILLING-23 to BILLING-27). */
 #pragma once
 #include "domain/account.h"
 

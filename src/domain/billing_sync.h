@@ -1,4 +1,4 @@
-/* Events of the billing provider, and the jobs that they queue (decisions, section 4).
+/* Events of the billing provider, and the jobs that they queue (BILLING-23, BILLING-24).
  *
  * An event is only a hint: it queues a job that reads the object of the event from the provider. Events may therefore
  * come late, twice, in any order or not at all. There is one job for each object, so that two readings of one object

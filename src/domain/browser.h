@@ -1,4 +1,4 @@
-/* Browsers that residents are signed in with (decisions, section 2).
+/* Browsers that residents are signed in with (KEY-24 to KEY-29).
  *
  * A browser holds a cookie of 256 random bits. The key of its website session is a row of api_key like any other,
  * except that it is found by the hash of the cookie and has no text. So a request with a cookie is checked with the

@@ -1,4 +1,4 @@
-/* Buildings: the primary one of an account, and linked ones (contract, Buildings; decisions, section 5). */
+/* Buildings: the primary one of an account, and linked ones (contract, Buildings; docs/behaviour/buildings.md). */
 #pragma once
 #include "domain/principal.h"
 #include "domain/tx.h"

@@ -1,5 +1,6 @@
-/* Webhook endpoints of a building: those of the earlier revision of the interface (contract, Versioning 3; decisions,
- * section 12). An endpoint keeps the form that it was made for, and gets events while its account is of that revision.
+/* Webhook endpoints of a building: those of the earlier revision of the interface (contract, Versioning 3; EARLIER-20
+ * to EARLIER-30). An endpoint keeps the form that it was made for, and gets events while its account is of that
+ * revision.
  */
 #pragma once
 #include "base/crypto.h"

@@ -1,4 +1,4 @@
-/* Messages that visitors leave when nobody answers (`ring.message`; decisions, section 10). Kept sealed for as long as
+/* Messages that visitors leave when nobody answers (`ring.message`; CALL-39, CALL-40). Kept sealed for as long as
  * the record of the call. The owner gets each by mail. */
 #pragma once
 #include "domain/tx.h"

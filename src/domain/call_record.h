@@ -1,5 +1,5 @@
 /* The record of each call to a building: who called, every step with its time, the decision with its reason, and how
- * the call ended (decisions, section 10). Kept for retention.calls_days. Calls to unknown numbers and the owner's
+ * the call ended (CALL-15 to CALL-22). Kept for retention.calls_days. Calls to unknown numbers and the owner's
  * self-calls leave none. Keys and codes are never recorded.
  *
  * A release and a forwarding insert the record in the transaction of the decision, without steps and end; the end of

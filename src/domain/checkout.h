@@ -1,4 +1,5 @@
-/* Checkouts: an account buys a subscription, once (contract, Checkout status and Checkout rules; decisions, section 4).
+/* Checkouts: an account buys a subscription, once (contract, Checkout status and Checkout rules; BILLING-5 to
+ * BILLING-17).
  *
  * A checkout is written as `preparing` before the provider is asked for a hosted session. The provider's idempotency
  * key is the checkout's ID, so that no crash and no time-out buys twice. An account has at most one checkout that is

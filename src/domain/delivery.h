@@ -1,5 +1,5 @@
 /* The queue of deliveries to webhook endpoints: takes due ones, and records attempts (contract, Events and Webhook
- * delivery; decisions, section 8). domain/event.h writes the rows.
+ * delivery; WEBHOOK-17 to WEBHOOK-33). domain/event.h writes the rows.
  *
  * Each endpoint has a row in table `delivery_lane` with a time at or before its next due delivery; those of a building
  * (domain/building_webhook.h) have it in their own row, where programs that do not know them do not look. Due

@@ -1,4 +1,4 @@
-/* The log of deliveries, and their replay (decisions, section 8). jobs/delivery.h sends them. */
+/* The log of deliveries, and their replay (WEBHOOK-31, WEBHOOK-32). jobs/delivery.h sends them. */
 #pragma once
 #include "domain/tx.h"
 

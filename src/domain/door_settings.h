@@ -1,5 +1,5 @@
 /* How a building greets a visitor, opens the door and rings its residents, and which callers may use its grants.
- * `release`, `ring` and `callers` are the objects of BuildingSettings (decisions, section 5). */
+ * `release`, `ring` and `callers` are the objects of BuildingSettings (BUILDING-34 to BUILDING-40). */
 #pragma once
 #include "base/config.h"
 #include "store/store.h"

@@ -10,7 +10,7 @@ enum event_type {
     EVENT_TYPE_COUNT
 };
 
-/* The types of the earlier revision (decisions section 12); those before the test can be listed by an endpoint. */
+/* The types of the earlier revision (EARLIER-26); those before the test can be listed by an endpoint. */
 enum earlier_event {
 #define V(symbol, text) EARLIER_##symbol,
 #include "tbl/earlier_events.def"

@@ -1,4 +1,4 @@
-/* Access grants: timers, passcodes and routines that open a door (contract, Access grants; decisions, section 6).
+/* Access grants: timers, passcodes and routines that open a door (contract, Access grants; docs/behaviour/grants.md).
  *
  * The status of a grant is derived from its row and the current time; it is not stored. Each function reads or writes
  * the grants of one building. Results are in the arena. */

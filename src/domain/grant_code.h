@@ -1,4 +1,4 @@
-/* Visitor codes: two enabled passcodes of a building never have the same one (decisions, section 6). A code belongs to
+/* Visitor codes: two enabled passcodes of a building never have the same one (GRANT-8 to GRANT-10). A code belongs to
  * a passcode that can open, or will without a change. Both functions switch off another one that has g's code and
  * cannot open any more, so that switching it on again asks for its code. */
 #pragma once

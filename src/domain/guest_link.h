@@ -1,4 +1,4 @@
-/* Links of grants for guests (decisions, section 6).
+/* Links of grants for guests (GRANT-28 to GRANT-37).
  *
  * A link contains a random token, which leads to a page about one grant. It ends when it is withdrawn or its grant is
  * revoked; while the grant is expired it does not work. The token is found by its SHA-256, and kept sealed so that the

@@ -1,4 +1,4 @@
-/* API keys: website sessions and agent keys (contract, Authentication; decisions, section 2).
+/* API keys: website sessions and agent keys (contract, Authentication; docs/behaviour/keys.md).
  *
  * Only the SHA-256 of a key is stored; its text leaves key_issue once. */
 #pragma once
@@ -84,7 +84,7 @@ void key_agent_text(const char secret[static KEY_SECRET_LEN + 1], struct key_iss
  * with ERR_NOT_FOUND if the account has no such key, or it is revoked. */
 enum err key_renew(struct tx *tx, const struct id *account, const struct key_issued *key) CHECKED;
 
-/* The scopes of agent keys under a revision of the interface (decisions, sections 2 and 12), as bits. */
+/* The scopes of agent keys under a revision of the interface (KEY-14, EARLIER-10), as bits. */
 struct key_scope_rules {
     uint32_t standard; /* if none are asked for */
     uint32_t issuable;

@@ -1,4 +1,4 @@
-/* Invited members of a building. The operator adds them; they cannot sign in by e-mail (decisions, section 3). */
+/* Invited members of a building. The operator adds them; they cannot sign in by e-mail (ACCOUNT-8 to ACCOUNT-10). */
 #pragma once
 #include "domain/key.h"
 #include "domain/tx.h"

@@ -1,5 +1,5 @@
 /* Building operations: additions and removals of linked buildings, first quoted and then executed step by step
- * (contract, Building operation; decisions, section 5).
+ * (contract, Building operation; BUILDING-12 to BUILDING-23).
  *
  * This file has the rules and the row; jobs/building_saga.c asks the providers. Each step is recorded before a provider
  * is asked, so that the operation resumes or rolls back after a crash at any point. */
@@ -135,7 +135,7 @@ struct operation_request {
  * or the building was different. */
 enum err operation_replay(struct tx *tx, const struct operation_request *request, struct operation *ret) CHECKED;
 /* Checks a request before the billing provider is asked. A key that was used before gives its operation, with
- * *ret_replayed. Errors in the order of decisions, section 5. */
+ * *ret_replayed. Errors in the order of BUILDING-12. */
 enum err operation_check(struct tx *tx, const struct operation_request *request, struct operation *ret,
                          bool *ret_replayed) CHECKED;
 /* Makes the checks of operation_check again, then starts the operation and queues its job. facts is NULL if the

@@ -1,5 +1,5 @@
-/* The forwarding phone of an account, verified by a code (contract, Forwarding phone; decisions,
- * section 3). */
+/* The forwarding phone of an account, verified by a code (contract, Forwarding phone; ACCOUNT-11
+ * to ACCOUNT-24). */
 #pragma once
 #include "base/forms.h"
 #include "domain/tx.h"

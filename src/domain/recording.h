@@ -1,4 +1,4 @@
-/* Recorded greetings, played to visitors in place of the texts (decisions, section 10). */
+/* Recorded greetings, played to visitors in place of the texts (PHONE-47). */
 #pragma once
 #include "domain/settings.h"
 

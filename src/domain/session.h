@@ -1,4 +1,4 @@
-/* Sign-in by e-mail: challenges, and website sessions (contract, Authentication 2; decisions, section 2). */
+/* Sign-in by e-mail: challenges, and website sessions (contract, Authentication 2; KEY-1 to KEY-9). */
 #pragma once
 #include "domain/key.h"
 #include "domain/tx.h"

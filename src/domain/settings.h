@@ -1,4 +1,4 @@
-/* The release tone and the greetings of a building (contract, Setup and settings; decisions, section 5). */
+/* The release tone and the greetings of a building (contract, Setup and settings; BUILDING-41 to BUILDING-44). */
 #pragma once
 #include "domain/building.h"
 #include "domain/door_settings.h"

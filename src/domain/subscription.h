@@ -1,4 +1,4 @@
-/* The effects of a change of the subscription on an account (decisions, section 4). */
+/* The effects of a change of the subscription on an account (BILLING-20 to BILLING-22). */
 #pragma once
 #include "domain/account.h"
 #include "domain/tx.h"

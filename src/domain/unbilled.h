@@ -1,4 +1,4 @@
-/* Accounts while no provider bills (billing.provider none; decisions, Billing). */
+/* Accounts while no provider bills (billing.provider none; BILLING-29 to BILLING-31). */
 #pragma once
 #include "domain/tx.h"
 

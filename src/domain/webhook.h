@@ -1,4 +1,4 @@
-/* Webhook endpoints of an account (contract, Webhook endpoints; decisions, section 8). */
+/* Webhook endpoints of an account (contract, Webhook endpoints; WEBHOOK-1 to WEBHOOK-16). */
 #pragma once
 #include "base/crypto.h"
 #include "domain/tx.h"

@@ -39,6 +39,7 @@ static const struct route rows[] = {
     DOCS("getDocsMarkdown", "/docs.md", "The same in Markdown"),
     DOCS("getDocsFolder", "/docs/", "The documents for developers"),
     DOCS("getDocsPage", "/docs/{text}", "A guide, as a page or in Markdown; the errors; the index of the search"),
+    DOCS("getDocsBehaviour", "/docs/behaviour/{text}", "Behaviour of one part, row by row"),
     DOCS("getDocsReference", "/docs/api/{text}", "The reference of the operations of one kind"),
     DOCS("getContents", "/llms.txt", "The contents of the documents, for language models"),
     DOCS("getRobots", "/robots.txt", "Which pages search engines may read"),

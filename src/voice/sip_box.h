@@ -1,4 +1,4 @@
-/* Inside the SIP user agent: callers that sign in, and registrations (decisions, section 10). */
+/* Inside the SIP user agent: callers that sign in, and registrations (PHONE-4 to PHONE-7). */
 #pragma once
 #include <re/re.h>
 

@@ -44,6 +44,7 @@ describe('an account that is deleted', () => {
         }
     });
 
+    // ACCOUNT-35, ACCOUNT-37
     it('leaves no row of the person, and all of the others', async () => {
         // Rows of the other person that must be as they were; those of jobs and nodes change by themselves.
         const kept = () => [...rows(w.daemon)].flatMap(([table, lines]) => (['job', 'node', 'commit_mark', 'setting'].includes(table) ? [] : lines.map((line) => `${table} ${line}`)))
@@ -71,6 +72,7 @@ describe('an account that is deleted', () => {
         assert.equal((await visit(w.client, { to: other.number, digits: other.grant.access_code })).outcome, 'released');
     });
 
+    // ACCOUNT-36
     it('has no subscription at the billing provider', () => {
         assert.equal(sql(w.daemon, `SELECT count(*) FROM sandbox_subscription WHERE account_id = '${one.account}';`).trim(), '0');
         assert.equal(sql(w.daemon, `SELECT status FROM sandbox_subscription WHERE account_id = '${other.account}';`).trim(), 'active');
@@ -90,6 +92,7 @@ describe('an account that is deleted', () => {
         for (const name of [one.email, one.account]) assert.match(erase(w, name, '--yes').stderr, /ACCOUNT_NOT_FOUND/);
     });
 
+    // ACCOUNT-35
     it('is another account after a new sign-up with the address', async () => {
         const again = await signIn(w.client, one.email);
         assert.notEqual(sql(w.daemon, `SELECT id FROM account WHERE email = '${one.email}';`).trim(), one.account);
@@ -99,6 +102,7 @@ describe('an account that is deleted', () => {
 });
 
 describe('an account with an operation on its buildings', () => {
+    // ACCOUNT-34
     it('is deleted once that has ended', async () => {
         const w = await world();
         try {
@@ -147,6 +151,7 @@ describe('a deletion that is interrupted', () => {
         });
     }
 
+    // ACCOUNT-35
     it('by kill -9 in the middle of its rows ends wholly after the next start', async () => {
         const w = await world();
         try {

@@ -24,6 +24,7 @@ describe('an account that is exported', () => {
     });
     after(() => rmSync(directory, { recursive: true, force: true }));
 
+    // ACCOUNT-30
     it('has a decision for every table of the schema', () => {
         const known = new Set([...Object.keys(document), ...Object.keys(document.not_included)]);
         assert.deepEqual([...rows(w.daemon).keys()].filter((table) => !known.has(table)), [], 'add the table to domain/personal.c, and to store/sql/erasure.sql if it holds something of a person');
@@ -46,6 +47,7 @@ describe('an account that is exported', () => {
         assert.ok(document.phone_change.some(({ phone }) => phone === one.phone));
     });
 
+    // ACCOUNT-30
     it('has no secret, and nothing of others', () => {
         for (const secret of [...one.secrets, other.account, other.email, other.phone, `Nurse ${other.at}`]) assert.ok(!text.includes(secret), secret);
     });

@@ -29,6 +29,7 @@ describe('the minutes of an account', () => {
         await w.daemon.start();
     }
 
+    // ACCOUNT-27
     it('are taken by phones that answer, also before a restart, and come back after a day; the record and a mail tell when none are left', async () => {
         const person = await withPhones(client);
         const ring = () => visit(client, { to: person.number });
@@ -52,6 +53,7 @@ describe('the minutes of an account', () => {
         assert.deepEqual((await ring()).rang, PHONES.slice(0, 1));
     });
 
+    // ACCOUNT-29
     it('let no more phones ring than are left', async () => {
         const person = await withPhones(client, PHONES, { strategy: 'all' });
         for (const count of [3, 3, 2, 1, 0]) assert.equal((await visit(client, { to: person.number })).rang.length, count);
@@ -61,6 +63,7 @@ describe('the minutes of an account', () => {
 describe('the minutes of an account whose codes are told in calls', () => {
     const w = useWorld({ config: { ...QUICK, sms: { provider: 'call' }, voice: { ...QUICK.voice, account_minutes_per_day: 1, 'peer phones': { server: '127.0.0.1:9', probe_s: 0 } } } });
 
+    // ACCOUNT-27
     it('are taken by a code, and the next one is refused with the reason', async () => {
         const person = await resident(w.client);
         const verification = () => person.client.post('/v1/account/phone/verification', { phone_number: PHONES[1] });
@@ -76,6 +79,7 @@ describe('the minutes of an account through Twilio', () => {
     const w = useWorld({ config: { ...twilio.config, voice: { account_minutes_per_day: 2 } } });
     after(() => twilio.close());
 
+    // ACCOUNT-29
     it('bound the time of each call, and are taken by those that are answered', async () => {
         const person = await withPhones(w.client);
         twilio.daemon = w.daemon;

@@ -1,5 +1,5 @@
 // Account, buildings and set-up of a single-building account: contract "Account", "Buildings, setup and settings";
-// decisions sections 3 to 5.
+// docs/behaviour/account.md.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
@@ -15,6 +15,7 @@ describe('account', () => {
     const account = async (who) => ok(await who.client.get('/v1/account'));
     const setup = (who, id, options) => who.client.get(`/v1/buildings/${id}/setup`, options);
 
+    // ACCOUNT-7
     it('begins with one building, no subscription and no number', async () => {
         const session = await signIn(client);
         const body = await account(session);
@@ -42,6 +43,7 @@ describe('account', () => {
         assert.equal(body.readiness.can_create_access, false);
     });
 
+    // ACCOUNT-1
     it('suggests nothing that the key may not do', async () => {
         const session = await signIn(client);
         const keys = [session, await agent(session, ['account:read']), await agent(session, ['account:read', 'access:read', 'access:write', 'logs:read'])];
@@ -62,6 +64,7 @@ describe('account', () => {
         const commands = async (who) => (await account(who)).next_actions.map((action) => action.command);
         const scopes = ['account:read', 'access:read', 'access:write', 'logs:read'];
 
+        // ACCOUNT-2
         it('step by step until it has opened', async () => {
             const session = await signIn(client);
             const helper = await agent(session, scopes);
@@ -84,6 +87,7 @@ describe('account', () => {
             assert.deepEqual(await commands(helper), ['ask the resident: POST /v1/billing/portal', 'GET /v1/logs']);
         });
 
+        // ACCOUNT-3
         it('also one that may only read', async () => {
             const session = await signIn(client);
             const reader = await agent(session, ['account:read']);
@@ -102,6 +106,7 @@ describe('account', () => {
         refused(await other.client.get(`/v1/buildings/${home.id}/settings`), 403, 'INSUFFICIENT_SCOPE', 'account:read');
     });
 
+    // BUILDING-24
     it('ignores the building header, whatever it holds', async () => {
         const session = await signIn(client);
         for (const value of [UNKNOWN_ID, 'nonsense']) {
@@ -109,6 +114,7 @@ describe('account', () => {
         }
     });
 
+    // BILLING-4, BILLING-22
     it('follows the subscription: active with a number, past due, and without one the number stays for 30 days', async () => {
         const session = await signIn(client);
         const home = await provisioned(session);
@@ -136,6 +142,7 @@ describe('account', () => {
         assert.equal((await account(last)).readiness.building_connection, 'not_provisioned');
     });
 
+    // BILLING-22
     it('mails the owner the number that each building loses 30 days after the subscription, in the language of its notices', async () => {
         const email = freshEmail();
         const { site } = await signInBrowser(client, { email });
@@ -163,6 +170,7 @@ describe('account', () => {
         assert.equal((await account(again)).virtual_number, home.virtual_number);
     });
 
+    // ACCOUNT-4
     it('counts enabled grants and recorded unlocks, failed ones too', async () => {
         const person = await resident(client);
         const code = await grant(person, { type: 'passcode', access_code: '4711' });
@@ -211,6 +219,7 @@ describe('account', () => {
     });
 
     describe('set-up', () => {
+        // BUILDING-32
         it('goes from awaiting a number, over set-up required, to a recorded buzz', async () => {
             const session = await signIn(client);
             const { id } = await building(session);

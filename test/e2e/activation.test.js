@@ -30,6 +30,7 @@ function get(port) {
 }
 
 describe('socket activation', () => {
+    // SERVICE-9
     it('takes the socket of its name in place of the address', async () => {
         const daemon = held('https');
         await daemon.start();
@@ -51,6 +52,7 @@ describe('socket activation', () => {
         await daemon.stop();
     });
 
+    // SERVICE-9
     it('refuses no connection while the service restarts', async () => {
         const daemon = held('https');
         await daemon.start();

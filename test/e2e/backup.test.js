@@ -45,6 +45,7 @@ describe('backup', { skip }, () => {
         return { acknowledged, stop: async () => { ended = true; await Promise.all(writers); } };
     }
 
+    // STORE-19
     it('has all that was acknowledged before it began, and ends while clients write', async () => {
         // A store of some size, so that the copy takes many steps.
         sql(w.daemon, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO event (account_id, id, type, created_at, data) SELECT 'filler', printf('evt_%024x', i), 'access.denied', 9e15, hex(randomblob(400)) FROM n;");
@@ -66,6 +67,7 @@ describe('backup', { skip }, () => {
         assert.match(look('0.db', 'PRAGMA integrity_check;'), /^ok/);
     });
 
+    // STORE-19
     it('works while the service does not run, and changes nothing there', async () => {
         await w.daemon.terminate();
         try {
@@ -228,6 +230,7 @@ describe('restore', { skip }, () => {
         for (const name of ['portero.db', 'portero.lock']) assert.equal(owner(join(data, name)), SERVICE, name);
     });
 
+    // STORE-21
     it('refuses a store that is there, another key, and files that are no good copy; then all is as before', async () => {
         const last = await create('the last');
         await w.daemon.terminate();
@@ -256,6 +259,7 @@ describe('restore', { skip }, () => {
         assert.ok(await found(last));
     });
 
+    // STORE-21
     it('keeps the store that was there aside, with what its write-ahead log had', async () => {
         const last = await create('only in the log');
         await w.daemon.crash();
@@ -280,6 +284,7 @@ describe('restore', { skip }, () => {
         assert.equal(sql(w.daemon, 'SELECT count(*) FROM access_grant;'), sql({ data: directory, file: 'copy.db' }, 'SELECT count(*) FROM access_grant;'));
     });
 
+    // STORE-21
     it('leaves the old store or the new one when it is killed', async () => {
         const copied = grants({ data: directory, file: 'copy.db' });
         await w.daemon.terminate();
@@ -333,6 +338,7 @@ describe('restore', { skip }, () => {
         });
     }
 
+    // STORE-20
     it('finds one bit that flipped in a copy, wherever it is, and so does check-store', () => {
         const bytes = readFileSync(file);
         const flipped = join(directory, 'flipped.db');
@@ -351,6 +357,7 @@ describe('restore', { skip }, () => {
         }
     });
 
+    // STORE-20
     it('says of a copy that an earlier version made that it has no checksum', () => {
         unsealed('earlier.db');
         assert.match(portero(['check-store', join(directory, 'earlier.db')]).stdout, /^checksum: none, an earlier version made the copy\n/);

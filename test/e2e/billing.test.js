@@ -1,5 +1,5 @@
 // Plans, checkout and the billing portal: contract "Billing", "Checkout", "Checkout status", checkout rules 1 to 9;
-// decisions sections 4 and 10; the sandbox's hosted pages.
+// docs/behaviour/billing.md; the sandbox's hosted pages.
 import { describe, it, afterEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
@@ -41,6 +41,7 @@ describe('billing', () => {
     });
 
     describe('plans', () => {
+        // BILLING-1
         it('come from the provider, the same for anybody and for a signed-in buyer', async () => {
             const plans = ok(await client.get('/v1/plans'));
             const access = ['timer', 'passcode', 'routine'];
@@ -54,6 +55,7 @@ describe('billing', () => {
     });
 
     describe('a checkout', () => {
+        // BILLING-20
         it('is opened, paid at its page, and brings the subscription and the number', async () => {
             const person = await signIn(client);
             assert.deepEqual(Object.keys(await current(person)).sort(), ['next_action', 'payment_required', 'status']);
@@ -73,6 +75,7 @@ describe('billing', () => {
             assert.deepEqual([complete.status, complete.payment_required, complete.url, complete.id], ['complete', false, null, made.id]);
         });
 
+        // BILLING-8, BILLING-10
         it('is replayed by its key, whatever has become of it', async () => {
             const person = await signIn(client);
             const key = idempotencyKey();
@@ -91,6 +94,7 @@ describe('billing', () => {
             assert.notEqual(ok(await buy(other, 'weekly', key), 201).id, made.id, 'keys are the account\'s own');
         });
 
+        // BILLING-8
         it('that is open is returned to another request for the same plan, with its own request ID', async () => {
             const person = await signIn(client);
             const made = ok(await buy(person), 201);
@@ -100,6 +104,7 @@ describe('billing', () => {
             assert.equal(sessions(person), 1);
         });
 
+        // BILLING-11
         it('is from then on that of each key that it was returned to', async () => {
             const person = await signIn(client);
             const made = ok(await buy(person), 201);
@@ -133,6 +138,7 @@ describe('billing', () => {
             assert.equal(subscriptions(person), 1);
         });
 
+        // BILLING-13
         it('keeps its place while the provider does not end it for another plan', async () => {
             const person = await signIn(client);
             const made = ok(await buy(person), 201);
@@ -155,6 +161,7 @@ describe('billing', () => {
             assert.equal(subscriptions(person), 1);
         });
 
+        // BILLING-14
         it('blocks another one while it is paid and its subscription is not active yet', async () => {
             const person = await signIn(client);
             const made = ok(await buy(person), 201);
@@ -166,6 +173,7 @@ describe('billing', () => {
             assert.equal((await subscription(person)).status, 'active');
         });
 
+        // BILLING-21
         it('cannot be created while a subscription exists, past due or not', async () => {
             const person = await signIn(client);
             await setSubscription(client, person.email);
@@ -174,6 +182,7 @@ describe('billing', () => {
             refused(await buy(person, 'yearly'), 409, 'SUBSCRIPTION_EXISTS');
         });
 
+        // BILLING-10, BILLING-16
         it('does not block a purchase once its subscription is cancelled: a new key buys again, the old one does not', async () => {
             const person = await signIn(client);
             const key = idempotencyKey();
@@ -210,6 +219,7 @@ describe('billing', () => {
             assert.equal(sql(w.daemon, `SELECT count(*) FROM sandbox_session WHERE email = '${torn.email}' AND status = 'open';`).trim(), '1');
         });
 
+        // BILLING-3
         it('needs a key, a plan that exists, and nothing else', async () => {
             const person = await signIn(client);
             const post = (json, headers = { 'Idempotency-Key': idempotencyKey() }) => person.client.post('/v1/billing/checkout', json, { headers });
@@ -247,6 +257,7 @@ describe('billing', () => {
             assert.equal((await current(child)).status, 'none');
         });
 
+        // BILLING-15
         it('has one unit for each building', async () => {
             const person = await signIn(client);
             const { id } = ok(await person.client.get('/v1/account'));
@@ -259,6 +270,7 @@ describe('billing', () => {
     });
 
     describe('the end of a checkout', () => {
+        // BILLING-12
         it('comes by request, repeatedly, and leaves room for a new one', async () => {
             const person = await signIn(client);
             const made = ok(await buy(person), 201);
@@ -292,6 +304,7 @@ describe('billing', () => {
             }
         });
 
+        // BILLING-16, SANDBOX-3
         it('comes by itself after a day', async () => {
             const person = await buyer();
             const made = ok(await buy(person), 201);
@@ -302,6 +315,7 @@ describe('billing', () => {
     });
 
     describe('a provider that fails', () => {
+        // BILLING-6, BILLING-7
         it('leaves the checkout preparing, and the same key resumes it', async () => {
             for (const kind of ['timeout', 'error']) {
                 const person = await signIn(client);
@@ -322,6 +336,7 @@ describe('billing', () => {
             }
         });
 
+        // BILLING-9
         it('and refuses, fails the checkout for good; a new key tries again', async () => {
             const person = await signIn(client);
             const key = idempotencyKey();
@@ -346,6 +361,7 @@ describe('billing', () => {
             assert.equal(sessions(person), 1);
         });
 
+        // BILLING-6
         it('and never answers for 23 hours, leaves it to support, who resolves it', async () => {
             const outcomes = { failed: 'failed', open: 'open' };
             for (const [outcome, becomes] of Object.entries(outcomes)) {
@@ -371,6 +387,7 @@ describe('billing', () => {
             }
         });
 
+        // BILLING-18
         it('and had made a session all the same, is taken at its word when support names it', async () => {
             const lost = async (person) => {
                 await fault('session_create', 'timeout');
@@ -401,6 +418,7 @@ describe('billing', () => {
             }
         });
 
+        // BILLING-18
         it('lets support resolve only known checkouts, by known sessions and outcomes', async () => {
             const [one, two] = [await signIn(client), await signIn(client)];
             const taken = ok(await buy(two), 201);
@@ -462,6 +480,7 @@ describe('billing', () => {
             }
         });
 
+        // SANDBOX-6
         it('to tell of a payment, is found out by itself', async () => {
             const person = await signIn(client);
             const made = ok(await buy(person), 201);
@@ -495,6 +514,7 @@ describe('billing', () => {
             assert.equal((await subscription(person)).status, 'none');
         });
 
+        // BILLING-25
         it('to know which checkout was paid, is asked again', async () => {
             const person = await signIn(client);
             await fault('subscription_get', 'decline');
@@ -521,6 +541,7 @@ describe('billing', () => {
     });
 
     describe('a subscription', () => {
+        // BILLING-21
         it('past due keeps the door open; cancelled it is forwarded', async () => {
             const person = await signIn(client);
             await pay(ok(await buy(person), 201));
@@ -536,6 +557,7 @@ describe('billing', () => {
     });
 
     describe('the portal', () => {
+        // BILLING-28
         it('is there once a checkout was completed', async () => {
             const person = await signIn(client);
             refused(await portal(person), 404, 'CUSTOMER_NOT_FOUND');
@@ -583,6 +605,7 @@ describe('billing', () => {
             }
         });
 
+        // BILLING-19
         it('lead a browser back to the account page', async () => {
             const person = await signIn(client);
             const made = ok(await buy(person), 201);
@@ -614,6 +637,7 @@ describe('billing', () => {
 describe('a plan that is not on sale', () => {
     const w = useWorld({ config: { billing: { 'plan weekly': { amount: -1 }, 'plan yearly': { amount: 1250, currency: 'eur', available: false } } } });
 
+    // BILLING-3
     it('is shown so, and cannot be bought', async () => {
         const { data } = ok(await w.client.get('/v1/plans'));
         assert.deepEqual(data.map(({ id, available, amount, currency }) => [id, available, amount, currency]),

@@ -81,6 +81,7 @@ describe('call boxes that sign in', () => {
     const registered = (phone, status) => eventually(() => new RegExp(`: (\\(prio \\d+\\) )?(\\{.*\\} )?${status}`).test(phone.log), 'the registration');
     const box = () => admin('box', 'list').data.find(({ name }) => name === 'gate');
 
+    // PHONE-4
     it('are shown their password once, and not twice under one name', async () => {
         assert.match(password, /^[0-9A-Za-z]{24}$/);
         assert.deepEqual(Object.keys(box()).sort(), ['created_at', 'name', 'number', 'registered_from', 'registered_until']);
@@ -88,6 +89,7 @@ describe('call boxes that sign in', () => {
         assert.throws(() => admin('box', 'add', 'bad name'), /name/);
     });
 
+    // PHONE-7
     it('open the door with a code, from baresip, which also registers', async () => {
         const phone = await Baresip.start({ account: account('gate', password) });
         try {
@@ -110,6 +112,7 @@ describe('call boxes that sign in', () => {
     });
 
     for (const transport of ['u1', 't1']) {
+        // PHONE-7
         it(`open the door with a code, from sipp over ${transport === 'u1' ? 'UDP' : 'TCP'}`, async () => {
             const before = await released();
             await sipp(w.daemon, 'sign-in', person.number, { transport, keys: { digits: '1234' }, extra: ['-au', 'gate', '-ap', password] });
@@ -117,6 +120,7 @@ describe('call boxes that sign in', () => {
         });
     }
 
+    // PHONE-4
     it('are refused with a wrong password, or without one', async () => {
         const phone = await Baresip.start({ account: account('gate', 'wrong') });
         try {
@@ -129,6 +133,7 @@ describe('call boxes that sign in', () => {
         assert.match(call.stdout + call.stderr, /401/);
     });
 
+    // PHONE-5
     it('are refused for another request URI, and wait after many wrong passwords', async () => {
         const client = await Registrar.open(address(w.daemon), '127.0.0.7');
         try {

@@ -1,4 +1,4 @@
-// Building operations when providers fail, at every step: contract "Building operation"; decisions sections 5 and 10
+// Building operations when providers fail, at every step: contract "Building operation"; docs/behaviour/buildings.md
 // (provider faults, reconciliation). However one ends: as many units as buildings, and no number that nobody has.
 import { describe, it, afterEach } from 'node:test';
 import assert from 'node:assert/strict';
@@ -126,6 +126,7 @@ describe('building operations and failing providers', () => {
             });
         }
 
+        // BUILDING-13
         it('that takes longer than ten seconds is accepted and goes on by itself', async () => {
             const person = await owner(client);
             const made = await quote(person);
@@ -151,6 +152,7 @@ describe('building operations and failing providers', () => {
             await added(person);
         });
 
+        // BUILDING-27
         it('is rolled back when no number is to be had', async () => {
             const person = await owner(client);
             const made = await quote(person);
@@ -186,6 +188,7 @@ describe('building operations and failing providers', () => {
             return { made, key, answer };
         }
 
+        // BUILDING-14
         it('is rolled back also when that crashes', async () => {
             const person = await owner(client);
             const { made, key } = await rollBack(person, () => fault('billing', 'set_quantity', 'crash_after'));
@@ -272,6 +275,7 @@ describe('building operations and failing providers', () => {
         }
         const removalOrAddition = (list) => (list.length > 1 ? removal(list[1].id) : addition());
 
+        // BUILDING-23
         it('whose number is not given back yet can be undone: the building has it again', async () => {
             const made = await begin();
             const key = idempotencyKey();
@@ -288,6 +292,7 @@ describe('building operations and failing providers', () => {
             await consistent(w, person, 1);
         });
 
+        // BUILDING-23
         it('whose building is deleted cannot be undone any more', async () => {
             const made = await begin();
             await stall(person, made, 'billing', 'set_quantity', idempotencyKey());
@@ -302,6 +307,7 @@ describe('building operations and failing providers', () => {
 
     describe('a billing provider that does not answer', () => {
         for (const operationName of ['subscription_get', 'preview']) {
+            // BUILDING-6
             it(`leaves no quote behind (${operationName})`, async () => {
                 const person = await owner(client);
                 await fault('billing', operationName, 'timeout', FOR_EVER);
@@ -312,6 +318,7 @@ describe('building operations and failing providers', () => {
             });
         }
 
+        // BUILDING-6
         it('that refuses to price a change prevents its quote', async () => {
             const person = await owner(client);
             await fault('billing', 'preview', 'decline');
@@ -319,6 +326,7 @@ describe('building operations and failing providers', () => {
             await quote(person);
         });
 
+        // BUILDING-6
         it('leaves a quote as it is: the same key executes it later', async () => {
             const person = await owner(client);
             const made = await quote(person);

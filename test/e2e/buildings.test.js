@@ -1,5 +1,4 @@
-// Adding and removing linked buildings: contract "Buildings", "Building operation", building rules 1 to 4; decisions
-// sections 5 and 10.
+// Adding and removing linked buildings: contract "Buildings", "Building operation", building rules 1 to 4; docs/behaviour/buildings.md.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
@@ -19,6 +18,7 @@ describe('buildings', () => {
             person = await owner(client);
         });
 
+        // BUILDING-17
         it('of an addition shows the exact change and its cost, and buys nothing', async () => {
             const made = await quote(person, addition({ label: '  Cabin ', address: { ...US, state: 'or' } }));
             assert.match(made.id, ID);
@@ -49,6 +49,7 @@ describe('buildings', () => {
             ok(await execute(person, made));
         });
 
+        // BUILDING-1
         it('takes US and Canadian addresses in any case and stores them in one form', async () => {
             const stored = async (address) => (await quote(person, addition({ address }))).input.address;
             assert.deepEqual(await stored(CA), { city: 'Ottawa', state: 'ON', zip: 'K1A 0B1', country: 'CA' });
@@ -95,11 +96,13 @@ describe('buildings', () => {
             'a removal with a label': [{ ...removal(UNKNOWN_ID), label: 'x' }, 'label'],
         };
         for (const [what, [body, names]] of Object.entries(bad)) {
+            // BUILDING-2
             it(`refuses ${what}`, async () => {
                 wrong(await preview(person, body), names);
             });
         }
 
+        // BUILDING-2
         it('refuses the primary building, and one that is not there', async () => {
             wrong(await preview(person, removal(person.building.id)), 'primary');
             refused(await preview(person, removal(UNKNOWN_ID)), 404, 'BUILDING_NOT_FOUND');
@@ -112,12 +115,15 @@ describe('buildings', () => {
             refused(await person.keeper.request('POST', '/v1/buildings/preview'), 400, 'INVALID_JSON');
         });
 
+        // BUILDING-3, BUILDING-5
         it('needs an active subscription', async () => {
             const fresh = await signIn(client);
             refused(await fresh.client.post('/v1/buildings/preview', addition()), 403, 'MULTI_BUILDING_REQUIRED');
             const late = await owner(client);
             await setSubscription(client, late.email, 'past_due');
             refused(await preview(late, addition()), 403, 'MULTI_BUILDING_REQUIRED');
+            refused(await preview(late, removal(UNKNOWN_ID)), 403, 'MULTI_BUILDING_REQUIRED');
+            wrong(await preview(late, removal('x')), 'building_id');
             await setSubscription(client, late.email, 'canceled');
             refused(await preview(late, addition()), 403, 'MULTI_BUILDING_REQUIRED');
         });
@@ -131,6 +137,7 @@ describe('buildings', () => {
             }
         });
 
+        // ACCOUNT-17, BUILDING-4
         it('must have been verified by this account, now or before', async () => {
             const person = await owner(client);
             refused(await preview(person, addition({ phone_number: '+15557770001' })), 400, 'FORWARDING_PHONE_NOT_VERIFIED');
@@ -143,6 +150,7 @@ describe('buildings', () => {
             assert.equal((await quote(person)).input.phone_number, second);
         });
 
+        // BUILDING-4
         it('must be verified first when the account has no phone', async () => {
             const session = await signIn(client);
             await provisioned(session);
@@ -150,6 +158,7 @@ describe('buildings', () => {
             refused(await session.client.post('/v1/buildings/preview', addition({ phone_number: '+15557770002' })), 400, 'FORWARDING_PHONE_NOT_VERIFIED');
         });
 
+        // BUILDING-35
         it('is the building\'s own: its calls go there', async () => {
             const person = await owner(client);
             await verifyPhone(person);
@@ -211,11 +220,13 @@ describe('buildings', () => {
             assert.notEqual((await visit(client, { to: person.number, digits: '4321' })).outcome, 'released');
         });
 
+        // BUILDING-5
         it('stops at twenty buildings', async () => {
             const person = await owner(client);
             for (let n = 2; n <= 20; n++) await added(person, addition({ label: `Number ${n}` }));
             await consistent(w, person, 20);
             refused(await preview(person, addition()), 409, 'BUILDING_LIMIT');
+            refused(await preview(person, addition({ phone_number: '+15559990000' })), 409, 'BUILDING_LIMIT');
             const [, second] = await buildings(person);
             ok(await execute(person, await quote(person, removal(second.id))));
             await quote(person);
@@ -288,6 +299,7 @@ describe('buildings', () => {
             person = await owner(client);
         });
 
+        // BUILDING-12
         it('expires after 15 minutes, and is kept', async () => {
             const made = await quote(person);
             await advance(client, 15 * 60 - 5);
@@ -311,6 +323,7 @@ describe('buildings', () => {
             await setSubscription(client, person.email, 'active');
         });
 
+        // BUILDING-8
         it('is stale once the number of buildings has changed', async () => {
             const first = await quote(person), second = await quote(person);
             ok(await execute(person, first), 201);
@@ -318,6 +331,7 @@ describe('buildings', () => {
             await consistent(w, person, 2);
         });
 
+        // BUILDING-8
         it('is stale once the subscription is not active', async () => {
             const made = await quote(person);
             await setSubscription(client, person.email, 'past_due');
@@ -326,6 +340,7 @@ describe('buildings', () => {
             ok(await execute(person, made), 201);
         });
 
+        // BUILDING-9
         it('executes nothing without any subscription, and is stale with another one', async () => {
             const late = await owner(client);
             const child = await added(late);
@@ -337,6 +352,7 @@ describe('buildings', () => {
             await consistent(w, late, 2);
         });
 
+        // BUILDING-8
         it('of a removal is stale once the building has another number than it says', async () => {
             const late = await owner(client);
             const child = await added(late);
@@ -382,6 +398,7 @@ describe('buildings', () => {
             refused(await preview(lost, addition()), 409, 'BUILDING_BILLING_MISMATCH');
         });
 
+        // BUILDING-7
         it('fits its own action and building alone', async () => {
             const [, child, sibling] = await buildings(person);
             const add = await quote(person), remove = await quote(person, removal(child.id));
@@ -393,12 +410,14 @@ describe('buildings', () => {
             assert.equal((await operation(person, remove.id)).status, 'quoted');
         });
 
+        // BUILDING-12
         it('is used once', async () => {
             const made = await quote(person);
             ok(await execute(person, made), 201);
             refused(await execute(person, made), 409, 'INVALID_QUOTE');
         });
 
+        // BUILDING-7
         it('must be one, and one\'s own', async () => {
             const send = (json) => person.keeper.post('/v1/buildings', json, { headers: { 'Idempotency-Key': idempotencyKey() } });
             for (const body of [{}, { quote_id: 'x' }, { quote_id: null }, { quote_id: 5 }, { quote_id: UNKNOWN_ID, more: 1 }]) {
@@ -428,6 +447,7 @@ describe('buildings', () => {
             refused(await person.keeper.request('DELETE', remove, { headers, json: {} }), 400, 'INVALID_QUOTE');
         });
 
+        // BUILDING-15, HTTP-32
         it('is replayed by its key for ever, and its key means nothing else', async () => {
             const person = await owner(client);
             const [addKey, removeKey] = [idempotencyKey(), idempotencyKey()];
@@ -503,6 +523,7 @@ describe('buildings', () => {
             who.get(`/v1/buildings/operations/${made.id}`, options),
         ];
 
+        // BUILDING-24
         it('is neither a child key nor a member\'s', async () => {
             const made = await quote(person, removal(child.id));
             const issue = (...args) => JSON.parse(admin(w, 'key', 'create', ...args).stdout).api_key;
@@ -522,6 +543,7 @@ describe('buildings', () => {
             for (const answer of operations(client.as(undefined), made)) refused(await answer, 401, 'AUTH_REQUIRED');
         });
 
+        // BUILDING-24
         it('sends no building header', async () => {
             const made = await quote(person, removal(child.id));
             for (const id of [person.building.id, child.id, 'nonsense']) {

@@ -35,6 +35,7 @@ describe('the record of a call over SIP', { concurrency: 4 }, () => {
         });
     }
 
+    // CALL-17
     it('exists for a caller who hangs up before a code, which the activity log does not show', async () => {
         const person = await withCode();
         const call = await buzz(w.daemon, person.number, '--timeout', '4');
@@ -61,6 +62,7 @@ describe('a release is in the record', { concurrency: 2 }, () => {
         }
     }
 
+    // CALL-21
     it('also when the service is killed in the call: it is ended after the restart', () => during(async (w, person) => {
         await w.daemon.crash();
         w.client.close();

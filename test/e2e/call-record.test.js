@@ -1,4 +1,4 @@
-// The record of each call: decisions, section 10.
+// The record of each call: docs/behaviour/calls.md.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
@@ -26,6 +26,7 @@ describe('call records', () => {
     };
     const steps = (call) => call.steps.map((step) => step.step);
 
+    // CALL-15
     it('shows a right code step by step, without the keys', async () => {
         const { call_id } = await visit(client, { to: person.number, digits: '1357' });
         const call = await show(call_id);
@@ -54,6 +55,7 @@ describe('call records', () => {
         assert.ok(call.steps.find((step) => step.step === 'silence').at_ms >= 8000);
     });
 
+    // CALL-16
     it('records neither the owner nor an unknown number', async () => {
         const before = ok(await list()).data.length;
         const { call_id } = await visit(client, { to: '+15559999999' });
@@ -61,6 +63,7 @@ describe('call records', () => {
         assert.equal(ok(await list()).data.length, before);
     });
 
+    // CALL-18
     it('lists the newest first, a page at a time', async () => {
         const made = [];
         for (let i = 0; i < 5; i++) made.unshift((await visit(client, { to: person.number, digits: '1357' })).call_id);
@@ -91,6 +94,7 @@ describe('call records', () => {
         refused(await list('?cursor=x'), 400, 'INVALID_CURSOR');
     });
 
+    // CALL-18
     it('are read with logs:read, and by no other account', async () => {
         const { call_id } = await visit(client, { to: person.number });
         const reader = await agent(person, ['logs:read']);
@@ -125,6 +129,7 @@ describe('call records', () => {
         refused(await reader.get(`/v1/buildings/${owner.building.id}/decision`), 404, 'BUILDING_NOT_FOUND');
     });
 
+    // CALL-19
     it('tells that no phone of the residents rang', async () => {
         const owner = await resident(client);
         await changeSettings(owner, { ring: { numbers: ['+15551110001'] } });
@@ -150,6 +155,7 @@ describe('call records', () => {
         assert.equal(admin('call', 'show', UNKNOWN_ID).status, 1);
     });
 
+    // CALL-15
     it('are gone after 30 days', async () => {
         const reader = await agent(person, ['logs:read'], { expires_in_days: 90 });
         const { call_id } = await visit(client, { to: person.number });
@@ -170,6 +176,7 @@ describe('the decision', () => {
     const ask = (query = '') => person.client.get(`/v1/buildings/${person.building.id}/decision${query}`);
     const results = (body) => Object.fromEntries(body.grants.map((row) => [row.label, row.result]));
 
+    // CALL-13
     it('is explained grant by grant, now and at another time, and changes nothing', async () => {
         assert.deepEqual([ok(await ask()).verdict, ok(await ask()).reason], ['forward', 'no_grant']);
         const at = await now(client);
@@ -206,6 +213,7 @@ describe('the decision', () => {
         assert.equal(ok(await group('+15550001111')).verdict, 'release');
     });
 
+    // CALL-13
     it('needs both scopes, a building of the account and a valid query', async () => {
         const both = await agent(person, ['access:read', 'logs:read']);
         const path = `/v1/buildings/${person.building.id}/decision`;

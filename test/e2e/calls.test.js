@@ -64,6 +64,7 @@ for (const front of FRONTS) describe(front.name, () => {
         assert.deepEqual((await log(person)).map((entry) => entry.type), ['call']);
     });
 
+    // CALL-38
     it('ring the whole ring group, tell the visitor how it went, and let the resident open the door', async () => {
         const person = await resident(client);
         const save = (ring) => changeSettings(person, { ring });
@@ -138,6 +139,7 @@ for (const front of FRONTS) describe(front.name, () => {
         assert.deepEqual(names.sort(), ['Forwarded call', 'Wrong passcode', 'Wrong passcode', 'Wrong passcode']);
     });
 
+    // CALL-5
     it('ask for no codes for ten minutes after five wrong ones within ten minutes; timers still open', async () => {
         const person = await resident(client);
         const { id } = await passcode(person, '1234');
@@ -178,6 +180,7 @@ for (const front of FRONTS) describe(front.name, () => {
         assert.equal((await ring(person, { digits: '1234', from: '+15559990002' })).grant_id, id);
     });
 
+    // CALL-4
     it('tell the owner by mail, once a day, that somebody guesses, with the number', async () => {
         const person = await resident(client);
         await passcode(person, '1234');
@@ -261,6 +264,7 @@ for (const front of FRONTS) describe(front.name, () => {
         assert.deepEqual((await ring(person, { digits: '1234' })).said, []);
     });
 
+    // BUILDING-38
     it('of callers that are not listed use no grant and hear no prompt', async () => {
         const person = await resident(client);
         const box = '+15553330000';
@@ -283,6 +287,7 @@ for (const front of FRONTS) describe(front.name, () => {
         assert.equal((await ring(person, { from: '+18005550199', digits: '1234' })).outcome, 'released');
     });
 
+    // CALL-8
     it('give the reason of the forwarding or the grant of the release', async () => {
         const person = await resident(client);
         const why = async (call) => (await ring(person, call)).reason;
@@ -308,6 +313,7 @@ for (const front of FRONTS) describe(front.name, () => {
         assert.equal(await why({ to: (await provisioned(session)).virtual_number }), 'no_tone');
     });
 
+    // CALL-9
     it('name the grants that could not be used, and why, when nothing opened', async () => {
         const person = await resident(client);
         const off = await timer(person, { enabled: false, label: 'Off' });
@@ -325,6 +331,7 @@ for (const front of FRONTS) describe(front.name, () => {
             + `reason=no_grant near="${later.id}:not_begun ${used.id}:used_up ${off.id}:switched_off" ended=forwarded duration_ms=\\d+ id=${call.call_id}\n`)));
     });
 
+    // CALL-23
     it('leave a line in the log, without the code', async () => {
         const person = await resident(client);
         const code = await passcode(person, '4793', { label: 'Cleaner' });

@@ -124,6 +124,7 @@ describe('check-config', () => {
         }
     });
 
+    // SERVICE-6
     it('refuses production without the settings that it requires', () => {
         complains(check('mode = production\n'));
     });
@@ -132,6 +133,7 @@ describe('check-config', () => {
         assert.ok(complains(portero(['check-config', '--config', join(directory, 'nowhere.conf')])).includes('nowhere.conf'));
     });
 
+    // SERVICE-1
     it('reports all errors at once: in the file, in the environment, and in the files that they name', () => {
         const complaint = complains(check('colour = red\nlimits {\n    otp_per_ip = 0\n}\ntls {\n    certificate = "/nonexistent/a.pem"\n    key = "/nonexistent/b.pem"\n}\n'
             + 'mail {\n    provider = smtp\n    url = "smtp://127.0.0.1"\n    from = nobody\n}\n', { PORTERO_LIMTS_OTP_PER_IP: '1' }));
@@ -193,6 +195,7 @@ describe('check-config', () => {
         'production with nothing else': [`mode = production\n${base}`, /public_url/],
     };
     for (const [name, [text, names, env]] of Object.entries(refusals)) {
+        // SERVICE-1
         it(`refuses ${name} in the same words as the service, and both make nothing`, () => {
             for (const pair of ['a', 'b']) {
                 if (name.includes('certificate\'s')) makeCertificate(pair);
@@ -313,6 +316,7 @@ describe('serve', () => {
         }
     });
 
+    // SERVICE-5
     it('leaves out a port that has no address', async () => {
         const daemon = new Daemon({ args: ['--https', '127.0.0.1:0', '--http', '', '--sip', ''] });
         try {
@@ -339,6 +343,7 @@ describe('buzz', () => {
 });
 
 describe('openapi', () => {
+    // DOC-6
     it('prints two documents, with the address that is asked for', () => {
         const v1 = JSON.parse(portero(['openapi']).stdout);
         const sandbox = JSON.parse(portero(['openapi', '--sandbox']).stdout);
@@ -352,6 +357,7 @@ describe('openapi', () => {
 });
 
 describe('migrate', () => {
+    // STORE-12
     it('makes the schema, and does nothing the second time', async () => {
         const daemon = new Daemon();
         try {
@@ -380,6 +386,7 @@ describe('admin', () => {
         return JSON.parse(done.stdout);
     };
 
+    // KEY-22
     it('issues a key for a building, which works at once', async () => {
         const session = await signIn(client);
         const home = await building(session);
@@ -391,6 +398,7 @@ describe('admin', () => {
         refused(await robot.get('/v1/account'), 403, 'INSUFFICIENT_SCOPE');
     });
 
+    // KEY-23
     it('refuses an invalid building, scope or lifetime', async () => {
         const home = await building(await signIn(client));
         complains(admin('key', 'create', '--building', 'f0f0f0f0f0f0f0f0f0f0f0f0'), 1);
@@ -409,6 +417,7 @@ describe('admin', () => {
         }
     });
 
+    // SERVICE-30
     it('logs its change, the account and the outcome, and no secret', async () => {
         const home = await building(await signIn(client));
         const member = json('member', 'add', '--building', home.id, '--name', 'Kim Doe', '--email', 'kim@example.com');
@@ -426,6 +435,7 @@ describe('admin', () => {
         assert.doesNotMatch(w.daemon.stderr, /Kim|kim@example|operation=adminList/);
     });
 
+    // ACCOUNT-8
     it('adds a member once', async () => {
         const home = await building(await signIn(client));
         const add = (email) => ['member', 'add', '--building', home.id, '--name', 'Lou', '--email', email];
@@ -452,6 +462,7 @@ describe('admin', () => {
         ok(await client.post('/sandbox/faults', { provider: 'numbers', fault: 'none' }));
     });
 
+    // BUILDING-30
     it('lists, adds and releases numbers', async () => {
         const session = await signIn(client);
         const home = await provisioned(session);
@@ -494,6 +505,7 @@ describe('admin', () => {
         assert.match(complains(done, 1), /Not a directory/);
     });
 
+    // SERVICE-29
     it('is reached through a socket that only its owner may open, and by no other way', async () => {
         refused(await client.get('/v1/admin/numbers'), 404, 'NOT_FOUND');
         for (const path of ['/admin/numbers', '/admin/accounts?email=a%40b.example', '/admin/members']) {

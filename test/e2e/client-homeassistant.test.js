@@ -60,8 +60,10 @@ describe('the Home Assistant integration', () => {
         assert.equal(status, 0, stdout + stderr);
     });
 
+    // CLI-11
     it('connects, locks, unlocks, rings, counts and tells no secret', () => passes('test_integration', env));
 
+    // CLI-11
     it('opens the door in a call that rings the resident\'s phone', async () => {
         const phone = await startPhone('--listen', `127.0.0.1:${port}`, '--answer', '60000');
         const child = start(['door.py'], env);

@@ -41,6 +41,7 @@ function scripted(answers, options = {}) {
 const grant = { body: { type: 'passcode' } };
 
 describe('the TypeScript client', () => {
+    // CLI-10
     it('makes one Idempotency-Key for a call, keeps it over repetitions, and makes another for the next call', async () => {
         const { client, requests } = scripted([cut, refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), json(201, { id: ID }), json(201, { id: ID })]);
         assert.equal((await client.createUnlock(grant)).id, ID);
@@ -53,6 +54,7 @@ describe('the TypeScript client', () => {
         assert.equal(requests[0].body, requests[2].body);
     });
 
+    // CLI-10
     it('never repeats a request that may have been carried out and has no key', async () => {
         for (const [answer, kind] of [[cut, ConnectionError], [refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), ServiceError], [refusal(500, 'INTERNAL_ERROR'), ServiceError]]) {
             for (const call of [(c) => c.updateUnlock({ id: ID, body: { label: 'x' } }, { ifMatch: 0 }), (c) => c.openCall({ id: ID }), (c) => c.createKey({ body: {} })]) {

@@ -37,6 +37,7 @@ describe('a clock that was wrong', () => {
     const outcome = async (person, digits) => (await visit(client, { to: person.number, digits })).outcome;
     const ask = async (email) => (await client.as(undefined).post('/v1/auth/otp', { email })).status;
 
+    // SERVICE-40
     it('(40 days ahead, for a moment) deletes nothing and gives no number back', async () => {
         assert.equal(status().clock_step_s, null);
         assert.equal(status().clock_settles_s, 0);
@@ -57,6 +58,7 @@ describe('a clock that was wrong', () => {
         assert.ok(clock_settles_s > 3000 && clock_settles_s <= 3600, String(clock_settles_s));
     });
 
+    // SERVICE-41
     it('(9 hours ahead) is in no ID that is made after it', async () => {
         const secondOf = (id) => Number.parseInt(id.slice(0, 8), 16);
         const person = await resident(client);
@@ -96,6 +98,7 @@ describe('a clock that was wrong', () => {
         assert.equal((await person.client.get('/v1/buildings')).status, 200);
     };
 
+    // SERVICE-39
     it('(9 hours ahead) leaves nobody waiting', async () => {
         await set(9 * HOURS_S);
         const used = await use();

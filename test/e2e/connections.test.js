@@ -1,4 +1,4 @@
-// Connections and their deadlines, TLS, and clients that disconnect: contract "HTTPS only"; decisions section 1.
+// Connections and their deadlines, TLS, and clients that disconnect: contract "HTTPS only"; docs/behaviour/http.md.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import tls from 'node:tls';
@@ -151,6 +151,7 @@ describe('connections', () => {
             }
         };
 
+        // HTTP-39
         it('is spoken in versions 1.2 and 1.3, and in no older one', async () => {
             assert.equal(await handshake({ maxVersion: 'TLSv1.2' }), 'TLSv1.2');
             assert.equal(await handshake({ minVersion: 'TLSv1.3' }), 'TLSv1.3');
@@ -193,6 +194,7 @@ describe('the limit of connections', () => {
     const open = () => RawConnection.open(w.daemon.httpsPort);
     const stillOpen = (all) => all.filter((connection) => !connection.closed).length;
 
+    // HTTP-48
     it('makes the longest idle give way to new ones, all of which are served', async () => {
         const all = [];
         for (let i = 0; i < 2 * MOST; i++) {

@@ -25,6 +25,7 @@ describe('a text that never changes', () => {
     /** The paths of the scripts and style sheets that a page names. */
     const assetsOf = async (path) => (await ask(path)).body.toString().match(/(?<=")\/a\/[^"]+/g);
 
+    // HTTP-51
     it('is kept for ever where its name has a hash of it, in brotli for browsers', async () => {
         const assets = [...await assetsOf('/account'), ...await assetsOf('/sandbox/')];
         assert.ok(assets.length >= 4);
@@ -49,6 +50,7 @@ describe('a text that never changes', () => {
         }
     });
 
+    // HTTP-51
     it('answers to the hash of another version, which is not kept', async () => {
         const [path] = await assetsOf('/account');
         const [mine, other] = [await ask(path), await ask(path.replace(/[0-9a-f]{12}/, '0123456789ab'))];
@@ -63,6 +65,7 @@ describe('a text that never changes', () => {
         }
     });
 
+    // HTTP-49, HTTP-50
     it('is sent plain, or in gzip to clients that prefer it, each with its own tag', async () => {
         for (const path of TEXTS) {
             const plain = await ask(path);
@@ -85,6 +88,7 @@ describe('a text that never changes', () => {
         }
     });
 
+    // HTTP-49
     it('is not sent again to a client that has it', async () => {
         for (const path of TEXTS) {
             for (const encoding of [{}, { 'Accept-Encoding': 'gzip' }]) {

@@ -22,6 +22,7 @@ describe('numbers that may not be called', () => {
     };
     const reason = /may not be called from here: voice\.destinations/;
 
+    // ACCOUNT-25
     it('are refused when a phone is verified, by a code and by the operator', async () => {
         const person = await resident(client);
         for (const number of [PREMIUM, ISLAND, ABROAD]) {
@@ -37,6 +38,7 @@ describe('numbers that may not be called', () => {
         assert.equal(admin(w, 'phone', 'verify', person.email, '--number', '+449155512345').status, 0, 'the longest prefix counts');
     });
 
+    // ACCOUNT-26
     it('are refused among the numbers that ring', async () => {
         const person = await resident(client);
         const path = `/v1/buildings/${person.building.id}/settings`;
@@ -46,6 +48,7 @@ describe('numbers that may not be called', () => {
         assert.match(answer.body.error.message, reason);
     });
 
+    // ACCOUNT-26
     it('do not ring where they were set before, and the record of the call tells so', async () => {
         const person = await withPhone('+12125550001');
         sql(w.daemon, `UPDATE building SET ring_numbers = '${HOME} ${PREMIUM}' WHERE id = '${person.building.id}';`);

@@ -60,6 +60,7 @@ describe('a store that cannot write', () => {
         'a disk that breaks': /^not ready: the store cannot be written, Input\/output error$/m,
     };
     for (const [name, reason] of Object.entries(reasons)) {
+        // STORE-5
         it(`(${name}) refuses writes, lives, and goes on when it can`, async () => {
             const before = await list();
             const kept = ok(await create(idempotencyKey(), 'kept'), 201);

@@ -23,6 +23,7 @@ describe('the documents for developers', () => {
     const w = useWorld();
     const { client } = w;
 
+    // DOC-7
     it('describe each operation of the API and of the sandbox on one page, and no other', async () => {
         const [sandbox, service] = contract();
         const wanted = documented([service, sandbox]).map(({ name, operation }) => `${operation.operationId} ${name}`).sort();
@@ -69,18 +70,19 @@ describe('the documents for developers', () => {
             const answer = await client.as(undefined).get(target, { check: false });
             assert.ok(answer.status === 200 || target === '/', `${target}: ${answer.status}`);
         }
-        const guides = paths.filter((path) => /^\/docs\/[a-z-]+$/.test(path) && path !== '/docs/errors');
-        assert.ok(guides.length >= 8, `${guides}`);
+        const guides = paths.filter((path) => /^\/docs\/(behaviour\/)?[a-z-]+$/.test(path) && path !== '/docs/errors');
+        assert.ok(guides.length >= 8 && guides.includes('/docs/behaviour/grants'), `${guides}`);
         for (const guide of guides) {
             const raw = await client.as(undefined).get(`${guide}.md`, { check: false });
             assert.equal(raw.headers['content-type'], 'text/markdown; charset=utf-8');
             assert.equal(raw.text, readFileSync(join(root, 'docs', `${guide.slice('/docs/'.length)}.md`), 'utf8'));
         }
-        for (const missing of ['/docs/nothing', '/docs/nothing.md', '/docs/api/nothing', '/docs/api/', '/docs/how-to', '/docs/..%2fREADME.md']) {
+        for (const missing of ['/docs/nothing', '/docs/nothing.md', '/docs/behaviour', '/docs/behaviour/nothing', '/docs/why/stop', '/docs/api/nothing', '/docs/api/', '/docs/how-to', '/docs/..%2fREADME.md']) {
             assert.equal((await client.as(undefined).get(missing, { check: false })).status, 404, missing);
         }
     });
 
+    // DOC-8
     it('are also Markdown, which says the same, where the page, the path and the header Accept lead to it', async () => {
         const anonymous = client.as(undefined);
         const twins = new Map();
@@ -105,6 +107,7 @@ describe('the documents for developers', () => {
         for (const path of twins.keys()) assert.ok(contents.includes(`${path})`), path);
     });
 
+    // DOC-8
     it('give the guide for agents to programs as Markdown, and to browsers as a page', async () => {
         const raw = await client.as(undefined).get('/docs/agents');
         assert.match(raw.headers['content-type'], /^text\/markdown/);
@@ -127,6 +130,7 @@ describe('the documents for developers', () => {
         }
     });
 
+    // DOC-7, DOC-10, HTTP-53
     it('have their contents in the form of llmstxt.org, whose links lead to them', async () => {
         const { text } = await client.as(undefined).get('/llms.txt', { check: false });
         assert.match(text, /^# Portero\n\n> .+\n\n[^#]+## Guides\n\n- \[Portero for agents\]\(https:/);
@@ -138,6 +142,7 @@ describe('the documents for developers', () => {
 });
 
 describe('the documents of a service in production', () => {
+    // DOC-10, HTTP-53
     it('have no sandbox and no forms, and may be found', async () => {
         const p = await production();
         try {
@@ -231,6 +236,7 @@ describe('the documents in a browser', () => {
         await close(page);
     });
 
+    // DOC-9
     it('answer what owners ask, in their words, before pages that are of use to few', async () => {
         const page = await open('/docs');
         const answers = {
@@ -249,11 +255,12 @@ describe('the documents in a browser', () => {
             const { pathname, hash } = new URL(await page.locator('.found a').first().evaluate((a) => /** @type {HTMLAnchorElement} */ (a).href));
             assert.ok(places.split(' ').some((place) => place === 'questions' ? pathname === '/docs/questions' && hash : `${pathname}${hash}` === `/docs/${place}`), `${words}: ${pathname}${hash}`);
         }
-        await page.getByRole('searchbox').fill('rate-limit window');
-        await page.locator('.found li:last-child a[href^="/docs/decisions"]').waitFor(); // found, after all others
+        await page.getByRole('searchbox').fill('rate limits');
+        await page.locator('.found li:last-child a[href^="/docs/behaviour"]').waitFor(); // found, after all others
         await close(page);
     });
 
+    // DOC-10
     it('send an operation to the sandbox, with a key that the page alone keeps', async () => {
         const page = await open('/docs/api/access-grants#createUnlock');
         const form = page.locator('section', { has: page.locator('#createUnlock') });

@@ -35,6 +35,7 @@ describe('an account of the earlier revision', () => {
         assert.match(admin('compat', 'nobody@example.com', '--revision', 'earlier').stderr, /ACCOUNT_NOT_FOUND/);
     });
 
+    // EARLIER-4
     it('gets passcodes of one use and 60 minutes', async () => {
         const began = await now(w.client);
         const answer = await create({ type: 'passcode', label: 'Parcel' });
@@ -53,6 +54,7 @@ describe('an account of the earlier revision', () => {
         assert.ok(request_id);
     });
 
+    // EARLIER-5, EARLIER-6
     it('gets the uses and minutes that it asks for, and counts the uses', async () => {
         const grant = await made({ type: 'passcode', code: '4711', max_uses: 3, expires_in_minutes: 10080, voice_enabled: true });
         assert.equal(Date.parse(grant.expires_at) - Date.parse(grant.created_at), 7 * DAY);
@@ -68,6 +70,7 @@ describe('an account of the earlier revision', () => {
         assert.deepEqual([open.max_uses, open.remaining_uses, open.expires_at], [null, null, undefined]);
     });
 
+    // EARLIER-7
     it('says exhausted, expired, inactive and revoked', async () => {
         const once = await made({ type: 'passcode', code: '90' });
         await visit(w.client, { to: person.number, digits: '90' });
@@ -86,6 +89,7 @@ describe('an account of the earlier revision', () => {
         refused(await change(off, { active: true }), 409, 'GRANT_REVOKED');
     });
 
+    // EARLIER-3
     it('starts timers at once, for 1 to 1440 minutes', async () => {
         const grant = await made({ type: 'timer', duration_minutes: 1440, max_uses: 2 });
         assert.equal(Date.parse(grant.expires_at) - Date.parse(grant.starts_at), DAY);
@@ -104,6 +108,7 @@ describe('an account of the earlier revision', () => {
         assert.ok(!('max_uses' in grant) && !('remaining_uses' in grant));
     });
 
+    // EARLIER-2
     it('refuses the names of the current revision', async () => {
         for (const [field, value] of [
             ['enabled', true], ['remaining_uses', 1], ['access_code', '12'], ['enter_code_with_voice', true],
@@ -128,6 +133,7 @@ describe('an account of the earlier revision', () => {
         refused(await ask('PATCH', `/v1/unlock/${timer.id}`, { label: 'x' }), 428, 'VERSION_REQUIRED');
     });
 
+    // EARLIER-2
     it('replays a creation, and refuses another one under its key', async () => {
         const id = idempotencyKey();
         const first = ok(await create({ type: 'timer', duration_minutes: 5 }, id), 201);
@@ -139,6 +145,7 @@ describe('an account of the earlier revision', () => {
         }
     });
 
+    // EARLIER-8
     it('lists grants by active and status, page by page', async () => {
         const off = await made({ type: 'routine', active: false, days: ['sunday'], start: '01:00', end: '02:00', timezone: 'UTC' });
         const list = async (query) => ok(await ask('GET', `/v1/unlock?${query}`));
@@ -153,6 +160,7 @@ describe('an account of the earlier revision', () => {
         refused(await ask('GET', '/v1/unlock?status=scheduled'), 400, 'INVALID_FILTER');
     });
 
+    // EARLIER-9
     it('has setup by the header', async () => {
         const header = { 'X-Service-Building-Id': person.building.id };
         const setup = ok(await ask('GET', '/v1/setup', undefined, header));
@@ -181,6 +189,7 @@ describe('an account of the earlier revision', () => {
         refused(answer, 404, 'NUMBER_NOT_FOUND');
     });
 
+    // EARLIER-1
     it('does not concern other accounts, and ends at the next request', async () => {
         const other = await resident(w.client);
         const setup = (who) => who.client.request('GET', '/v1/setup', { check: false });

@@ -28,6 +28,7 @@ describe('keys of an account of the earlier revision', () => {
     });
 
     describe('of agents', () => {
+        // EARLIER-10
         it('have five scopes unless others are asked for', async () => {
             const made = ok(await create(person, {}), 201);
             assert.deepEqual(made.scopes, EARLIER);
@@ -37,6 +38,7 @@ describe('keys of an account of the earlier revision', () => {
             assert.deepEqual([listed.type, listed.scopes], ['agent', EARLIER]);
         });
 
+        // EARLIER-10
         it('may have webhooks:write, which a session has from the next request on, whenever it began', async () => {
             assert.ok((await scopes(person)).includes('webhooks:write'));
             assert.deepEqual(ok(await create(person, { scopes: ['webhooks:write'] }), 201).scopes, ['webhooks:write']);
@@ -45,6 +47,7 @@ describe('keys of an account of the earlier revision', () => {
             }
         });
 
+        // EARLIER-15
         it('are bounded and named as ever', async () => {
             refused(await create(person, { expires_in_days: 91 }), 400, 'INVALID_KEY_OPTIONS', 'expires_in_days');
             refused(await create(person, { colour: 'red' }), 400, 'INVALID_KEY_OPTIONS', 'colour');
@@ -52,6 +55,7 @@ describe('keys of an account of the earlier revision', () => {
             refused(await create(reader, {}), 403, 'WEB_SESSION_REQUIRED');
         });
 
+        // EARLIER-10
         it('keep a scope that nothing asks for when the account is switched back', async () => {
             const other = await signIn(w.client);
             choose(other.email, 'earlier');
@@ -80,6 +84,7 @@ describe('keys of an account of the earlier revision', () => {
         };
         const list = async (owner) => ok(await owner.client.get('/v1/auth/keys')).data;
 
+        // EARLIER-11
         it('are answered to a sign-in without a purpose, with every scope and without an end', async () => {
             const owner = await earlier();
             const answer = ok(await own(owner.email));
@@ -97,6 +102,7 @@ describe('keys of an account of the earlier revision', () => {
             refused(await key.client.get('/v1/auth/keys'), 403, 'WEB_SESSION_REQUIRED');
         });
 
+        // EARLIER-11
         it('are not needed: a purpose gives a website session as ever', async () => {
             const owner = await earlier();
             const again = await signIn(w.client, owner.email);
@@ -122,6 +128,7 @@ describe('keys of an account of the earlier revision', () => {
             refused(await site.post('/v1/auth/keys', { scopes: ['webhooks:write'] }), 400, 'INVALID_KEY_OPTIONS');
         });
 
+        // EARLIER-12
         it('are five at most, also when more are asked for at once; the sixth code is not used', async () => {
             const owner = await earlier();
             const answers = [];
@@ -146,6 +153,7 @@ describe('keys of an account of the earlier revision', () => {
             refused(await create(web, {}), 409, 'KEY_LIMIT');
         });
 
+        // EARLIER-13
         it('end when they are revoked, each by itself, by the session, or with all others', async () => {
             const owner = await earlier();
             const [first, second, third] = [await owned(owner.email), await owned(owner.email), await owned(owner.email)];
@@ -160,6 +168,7 @@ describe('keys of an account of the earlier revision', () => {
             refused(await ask(second, 'GET', '/v1/account'), 401, 'INVALID_KEY');
         });
 
+        // EARLIER-13
         it('end for good when the account is switched back, and with the account', async () => {
             const owner = await earlier();
             const key = await owned(owner.email);
@@ -178,6 +187,7 @@ describe('keys of an account of the earlier revision', () => {
             assert.equal(refusal.status, 401, refusal.text);
         });
 
+        // EARLIER-14
         it('are not answered to a wrong code, in words that tell accounts apart, and each try counts', async () => {
             const people = [await earlier(), await signIn(w.client), { email: freshEmail() }];
             const seen = new Set();
@@ -202,6 +212,7 @@ describe('keys of an account of the earlier revision', () => {
             assert.equal(seen.size, 1);
         });
 
+        // EARLIER-14
         it('are not answered to other accounts with the right code, which stays valid and makes no account', async () => {
             for (const [email, status] of [[(await signIn(w.client)).email, 0], [freshEmail(), 1]]) {
                 const code = { email, ...await challenge(w.client, email) };

@@ -19,6 +19,7 @@ describe('plans of an account of the earlier revision', () => {
     const buy = (who, plan, id = idempotencyKey()) => ask(who, 'POST', '/v1/billing/checkout', { plan }, { 'Idempotency-Key': id });
     const account = async (who) => ok(await ask(who, 'GET', '/v1/account'));
 
+    // EARLIER-16
     it('are NONE before a subscription, PREMIUM with one, MULTI_BUILDING with a linked building, and keep every type of grant', async () => {
         const fresh = await signIn(w.client);
         choose(fresh.email);
@@ -39,6 +40,7 @@ describe('plans of an account of the earlier revision', () => {
         assert.equal((await account(person)).subscription.type, 'weekly');
     });
 
+    // EARLIER-17
     it('are listed under the names that a checkout takes', async () => {
         const fresh = await signIn(w.client);
         choose(fresh.email);
@@ -48,6 +50,7 @@ describe('plans of an account of the earlier revision', () => {
         assert.deepEqual(data, current.map((plan) => (plan.id === 'yearly' ? { ...plan, id: 'premium_yearly' } : plan)));
     });
 
+    // EARLIER-17
     it('are bought under their earlier names', async () => {
         const yearly = ok(await w.client.get('/v1/plans')).data.find((plan) => plan.id === 'yearly');
         for (const name of ['premium_yearly', 'standard_yearly', 'yearly']) {
@@ -67,6 +70,7 @@ describe('plans of an account of the earlier revision', () => {
         }
     });
 
+    // EARLIER-17
     it('that are not on offer cannot be bought, nor unknown ones', async () => {
         const fresh = await signIn(w.client);
         choose(fresh.email);
@@ -87,6 +91,7 @@ describe('plans of an account of the earlier revision', () => {
             keeper = await agent(person, ['account:read', 'buildings:write']);
         });
 
+        // EARLIER-18
         it('have US addresses alone', async () => {
             const preview = (address) => ask(keeper, 'POST', '/v1/buildings/preview', addition({ address }));
             ok(await preview(CA), 201);

@@ -1,4 +1,4 @@
-// Accounts of the current revision are not served the earlier one: decisions section 12.
+// Accounts of the current revision are not served the earlier one: docs/behaviour/earlier.md.
 // engine: sqlite, because it tests the validation of requests
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
@@ -14,6 +14,7 @@ describe('the earlier revision', () => {
 
     const create = (body) => person.client.post('/v1/unlock', body, { headers: { 'Idempotency-Key': idempotencyKey() } });
 
+    // EARLIER-1, EARLIER-31
     it('has fields of grants that are unknown now', async () => {
         const passcode = { type: 'passcode', label: 'guest' };
         for (const [field, value] of [['active', true], ['max_uses', 1], ['code', '4711'], ['voice_enabled', true], ['expires_at', '2040-01-01T00:00:00Z']]) {
@@ -35,6 +36,7 @@ describe('the earlier revision', () => {
         assert.deepEqual(ok(await person.client.get('/v1/unlock?active=perhaps')).data, all);
     });
 
+    // EARLIER-31
     it('has operations that are gone', async () => {
         const header = { headers: { 'X-Service-Building-Id': person.building.id } };
         refused(await person.client.get('/v1/setup', header), 404, 'NOT_FOUND');
@@ -56,6 +58,7 @@ describe('the earlier revision', () => {
         refused(await person.client.post('/v1/webhooks', { url: 'http://receiver.example' }), 400, 'INVALID_WEBHOOK_URL');
     });
 
+    // EARLIER-31
     it('has plans that are not on offer', async () => {
         const { data } = ok(await w.client.get('/v1/plans'));
         assert.deepEqual(data.map((plan) => plan.id).sort(), ['weekly', 'yearly']);

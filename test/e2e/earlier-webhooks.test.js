@@ -1,4 +1,4 @@
-// Webhooks and callbacks of accounts of the earlier revision: contract, Versioning 3; decisions section 12.
+// Webhooks and callbacks of accounts of the earlier revision: contract, Versioning 3; docs/behaviour/earlier.md.
 import { describe, it, before, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -59,6 +59,7 @@ describe('webhooks of the earlier revision', () => {
     });
 
     describe('endpoints', () => {
+        // EARLIER-24
         it('are a building\'s, with a secret of 64 hexadecimal characters that is shown once', async () => {
             const made = await listen('/hook', { description: 'Desk', events: ['access.denied', 'unlock.completed'] });
             const { secret, ...endpoint } = made;
@@ -74,6 +75,7 @@ describe('webhooks of the earlier revision', () => {
             refused(await ask('GET', '/v1/webhooks', undefined, { 'X-Service-Building-Id': UNKNOWN_ID }), 404, 'BUILDING_NOT_FOUND');
         });
 
+        // EARLIER-21
         it('need a url and events, and say which one is wrong', async () => {
             const create = (body) => ask('POST', '/v1/webhooks', body);
             const url = receiver.url();
@@ -89,6 +91,7 @@ describe('webhooks of the earlier revision', () => {
             assert.deepEqual(await list(), []);
         });
 
+        // EARLIER-20
         it('are at most five for a building, inactive ones included', async () => {
             const made = [];
             for (let i = 0; i < 5; i++) made.push(await listen(`/${i}`));
@@ -129,6 +132,7 @@ describe('webhooks of the earlier revision', () => {
             assert.deepEqual(await list(), []);
         });
 
+        // EARLIER-20
         it('need an active subscription for every operation', async () => {
             const { id } = await listen();
             for (const status of ['canceled', 'past_due']) {
@@ -144,11 +148,13 @@ describe('webhooks of the earlier revision', () => {
             assert.equal((await list()).length, 1);
         });
 
+        // EARLIER-20
         it('need the scope webhooks:write, also to be listed', async () => {
             const other = await keyOf(await signIn(w.client, person.email), SCOPES.filter((scope) => scope !== 'webhooks:write'));
             for (const method of ['GET', 'POST']) refused(await asks(other)(method, '/v1/webhooks', method === 'POST' ? {} : undefined), 403, 'INSUFFICIENT_SCOPE', 'webhooks:write');
         });
 
+        // EARLIER-22
         it('are those of one revision alone', async () => {
             const mine = await listen();
             choose(person, 'current');
@@ -179,6 +185,7 @@ describe('webhooks of the earlier revision', () => {
     });
 
     describe('callbacks', () => {
+        // EARLIER-26, EARLIER-27
         it('tell a release, with its envelope, headers, number of the type and signature', async () => {
             const endpoint = await listen();
             const made = await passcode({ code: '4711', label: 'Parcel', max_uses: 2 });
@@ -197,6 +204,7 @@ describe('webhooks of the earlier revision', () => {
             assert.equal(headers['service-signature'], undefined);
         });
 
+        // EARLIER-27
         it('number timers 1 and routines 3, and leave out the last use', async () => {
             await listen();
             const timer = ok(await ask('POST', '/v1/unlock', { type: 'timer', duration_minutes: 5, max_uses: 1 }, { 'Idempotency-Key': idempotencyKey() }), 201);
@@ -215,6 +223,7 @@ describe('webhooks of the earlier revision', () => {
             assert.deepEqual(receiver.requests.map((r) => r.body.event), ['unlock.completed', 'unlock.completed', 'unlock.revoked', 'unlock.revoked']);
         });
 
+        // EARLIER-26
         it('tell a revocation once, and a wrong code, but neither creations, ends nor forwarded calls', async () => {
             await listen();
             const made = await passcode({ label: 'Guest', expires_in_minutes: 1 });
@@ -243,6 +252,7 @@ describe('webhooks of the earlier revision', () => {
             assert.deepEqual(receiver.requests.map((r) => r.path), ['/denied']);
         });
 
+        // EARLIER-28
         it('are tried three times, after 5 to 7.5 and 30 to 45 seconds, as the same event', async () => {
             receiver.answer = fail;
             const endpoint = await listen();
@@ -268,6 +278,7 @@ describe('webhooks of the earlier revision', () => {
             }
         });
 
+        // EARLIER-29
         it('that fail ten times in a row switch the endpoint off, until it is switched on again', async () => {
             const endpoint = await listen('/hook', { events: ['unlock.revoked'] });
             const state = async () => (await list()).find(({ id }) => id === endpoint.id).active;
@@ -317,6 +328,7 @@ describe('webhooks of the earlier revision', () => {
     describe('a test', () => {
         const test = ({ id }) => ask('POST', `/v1/webhooks/${id}/test`);
 
+        // EARLIER-25
         it('says how the attempt went, and is recorded', async () => {
             const endpoint = await listen('/hook', { events: ['access.denied'] });
             const done = ok(await test(endpoint));
@@ -342,6 +354,7 @@ describe('webhooks of the earlier revision', () => {
             assert.equal((await list())[0].active, true);
         });
 
+        // EARLIER-25
         it('reaches an inactive endpoint, and tells why there was no answer', async () => {
             const endpoint = await listen();
             ok(await ask('PATCH', `/v1/webhooks/${endpoint.id}`, { active: false }));
@@ -351,6 +364,7 @@ describe('webhooks of the earlier revision', () => {
             refused(await test({ id: UNKNOWN_ID }), 404, 'NOT_FOUND');
         });
 
+        // EARLIER-25
         it('waits for two of an account at most, and holds up nobody else', async () => {
             const waiting = [];
             receiver.answer = (request, response) => waiting.push(response);
@@ -368,6 +382,7 @@ describe('webhooks of the earlier revision', () => {
     });
 
     describe('a linked building', () => {
+        // EARLIER-30
         it('has endpoints of its own, which end with it', async () => {
             const home = await householder(w.client);
             const { id: linked } = await added(home);
@@ -393,6 +408,7 @@ describe('webhooks of the earlier revision', () => {
         });
     });
 
+    // EARLIER-30
     it('are in the export, and end with the account', async () => {
         const gone = await resident(w.client);
         choose(gone);

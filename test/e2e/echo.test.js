@@ -63,6 +63,7 @@ async function playedInVain(box) {
 }
 
 describe("a visitor's keys that the resident's telephone returns", { concurrency: 2 }, () => {
+    // PHONE-42
     it('open nothing and end nothing through a proxy; the own key of the resident opens', async () => {
         const port = await freePort();
         const phone = await Baresip.start({ account: account(PHONE, 'PCMA'), listen: port });

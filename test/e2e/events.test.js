@@ -23,6 +23,7 @@ describe('the events of a building', () => {
 
     const open = (options, who = person) => Stream.open(who.client, who.building?.id ?? person.building.id, options);
 
+    // LOG-11
     it('tell a call step by step, and what the resident changes', async () => {
         const stream = await open();
         assert.equal(stream.status, 200);
@@ -56,6 +57,7 @@ describe('the events of a building', () => {
         stream.cut();
     });
 
+    // LOG-11
     it('tell a wrong code without its digits, who was rung, and that the resident opened', async () => {
         const path = `/v1/buildings/${person.building.id}/settings`;
         const settings = await person.client.get(path);
@@ -94,6 +96,7 @@ describe('the events of a building', () => {
         refused(await person.client.get(`/v1/buildings/${person.building.id}/events?after=x`), 400, 'INVALID_CURSOR');
     });
 
+    // LOG-9
     it('lose and double nothing while the connection is cut again and again', async () => {
         const CUTS = 60;
         const probe = await open();
@@ -126,6 +129,7 @@ describe('the events of a building', () => {
         gapless(seen, begun);
     });
 
+    // LOG-10
     it('come to a client that is as far behind as it can be, however long they are', async () => {
         const CALLS = 66, EVENTS = 3 * CALLS; // almost the 200 that are sent again
         const visited = await resident(client);
@@ -142,6 +146,7 @@ describe('the events of a building', () => {
         again.cut();
     });
 
+    // LOG-10
     it('begin with reset for a position that is unknown, too far back, or no number', async () => {
         const stream = await open();
         await grant(person, { type: 'timer', expires_in_minutes: 5 });
@@ -184,6 +189,7 @@ describe('the events of a building', () => {
         assert.match(answer.headers['content-type'], /^text\/event-stream/);
     });
 
+    // LOG-14
     it('are at most 25 streams of a key', async () => {
         const key = await agent(person, ['logs:read']);
         const streams = [];
@@ -206,6 +212,7 @@ describe('the events of a building', () => {
         for (const stream of streams) stream.cut();
     });
 
+    // LOG-16
     it('end when the key is revoked, expires, or loses the subscription, and others go on', async () => {
         const other = await resident(client);
         const kept = await Stream.open(other.client, other.building.id);
@@ -237,6 +244,7 @@ describe('a stream of events', () => {
 
 if (engine === 'postgresql') {
     describe('events on two nodes', () => {
+        // LOG-13
         it('reach readers at the other node, also after it was killed', async () => {
             const w = await world();
             try {

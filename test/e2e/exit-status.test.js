@@ -109,10 +109,12 @@ describe('the exit status of a start', () => {
     /** Those that check-config finds too, if it asks the store. */
     const OF_STORE = ['a schema that this program cannot use', 'PostgreSQL: no such database', 'PostgreSQL: a role or password that the server refuses'];
 
+    // SERVICE-7
     it('is in the table of the page for each reason', () => assert.deepEqual(Object.keys(PAGE), Object.keys(ROWS)));
 
     for (const [name, [meet, words]] of Object.entries(ROWS)) {
         if (name.startsWith('PostgreSQL') && engine !== 'postgresql') continue;
+        // SERVICE-7
         it(`is ${PAGE[name]} after ${name}`, async (t) => {
             const daemon = await meet(t);
             daemon.spawn();

@@ -67,6 +67,7 @@ describe('a directory that follows the store', () => {
         for (const directory of [copies, restored]) rmSync(directory, { recursive: true, force: true });
     });
 
+    // STORE-22
     it('gives back the store as it was at each moment', async () => {
         await eventually(() => files(COPY).length === 1, 'the first copy');
         const moments = [];
@@ -84,6 +85,7 @@ describe('a directory that follows the store', () => {
         assert.equal(restore('--at', 'yesterday', copies).status, 2);
     });
 
+    // STORE-22
     it('writes no file where nothing was written, and little where little was', async () => {
         const { at } = await createAndFollow('small');
         const file = nameAt(at, '.pages');
@@ -101,6 +103,7 @@ describe('a directory that follows the store', () => {
         return Number(/^portero_store_followed_timestamp_seconds (\S+)$/m.exec(page)[1]);
     }
 
+    // STORE-22
     it('has all that was acknowledged before the time of its last file, and goes on, however the service ends', async () => {
         for (let round = 0; round < 4; round++) {
             const acknowledged = [];
@@ -129,6 +132,7 @@ describe('a directory that follows the store', () => {
         }
     });
 
+    // STORE-23
     it('says which file is damaged or missing, and gives what was before it', async () => {
         const before = await createAndFollow('before');
         const hit = await createAndFollow('hit');

@@ -212,6 +212,7 @@ describe('a phone with a session timer', () => {
 });
 
 describe('a trunk that redirects a call', () => {
+    // PHONE-27
     it('is not followed: the next trunk is called', async () => {
         const premium = dgram.createSocket('udp4').bind(0, '127.0.0.1');
         const called = [];
@@ -322,6 +323,7 @@ describe('several telephones of residents', () => {
         assert.ok(at[1] > at[0] && at[3] > at[1], JSON.stringify(steps));
     });
 
+    // BUILDING-36
     it('must accept: an answering machine does not keep the call from the other', async () => {
         const { call, ended, steps } = await ring({ strategy: 'all', accept: true }, ['--answer', '100'], ['--answer', '4000', '--digits', '1,9', '--hangup', '1000']);
         assert.deepEqual([call.tones, ended.map(({ status }) => status)], ['5', [0, 0]], JSON.stringify(steps));
@@ -331,6 +333,7 @@ describe('several telephones of residents', () => {
 
 describe('a phone that refuses', () => {
     for (const [status, step] of [[486, 'leg_busy'], [603, 'leg_declined']]) {
+        // CALL-38
         it(`with ${status} ends the call, and its record says why`, async () => {
             const phone = await refusing(status);
             const w = await world(withTrunk(phone.port));

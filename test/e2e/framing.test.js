@@ -51,6 +51,7 @@ describe('framing', () => {
             const proto = secure ? '' : 'X-Forwarded-Proto: https\r\n';
             const names = framingCases({ get: GET, post: POST, key: '', proto }).map(([name]) => name);
             names.forEach((name, i) => {
+                // HTTP-40
                 it(name, async () => {
                     const [, bytes, expected, stands] = framingCases({ get: GET, post: POST, key: session.key, proto })[i];
                     await check(secure, bytes, expected, stands, `GET /v1/health HTTP/1.1\r\nHost: localhost\r\n${proto}\r\n`);
@@ -80,6 +81,7 @@ describe('framing', () => {
         connection.destroy();
     });
 
+    // HTTP-10
     it('asks for no body that it will not read', async () => {
         const connection = await RawConnection.open(w.daemon.httpsPort);
         connection.send('POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n');

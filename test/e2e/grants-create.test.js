@@ -1,4 +1,4 @@
-// Creating grants: contract "Access grant (Unlock)", "Access grants"; decisions section 6.
+// Creating grants: contract "Access grant (Unlock)", "Access grants"; docs/behaviour/grants.md.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
@@ -36,17 +36,20 @@ describe('creating grants', () => {
         assert.deepEqual(ok(await session.client.get(`/v1/unlock/${body.id}`)), body);
     });
 
+    // GRANT-11
     it('needs no subscription, and no number', async () => {
         assert.equal(home.provisioned, false);
         await grant(session, { type: 'routine', days: ['monday'], start: '09:00', end: '10:00', timezone: 'Europe/Berlin' });
     });
 
+    // HTTP-15
     it('gives ids that ascend in the order of creation', async () => {
         const ids = [];
         for (let i = 0; i < 5; i++) ids.push((await grant(session, { type: 'passcode' })).id);
         assert.deepEqual(ids, [...ids].sort());
     });
 
+    // HTTP-6
     it('begins when the whole request has arrived, however long its body took', async () => {
         const connection = await RawConnection.open(new URL(w.daemon.https).port);
         const body = JSON.stringify({ type: 'timer', expires_in_minutes: 5 });
@@ -62,6 +65,7 @@ describe('creating grants', () => {
     });
 
     describe('timers', () => {
+        // GRANT-1
         it('run from now, or from starts_at if that lies ahead', async () => {
             const at = await now(client);
             const soon = await grant(session, { type: 'timer', starts_at: iso(at + HOUR), expires_in_minutes: 10 });
@@ -73,6 +77,7 @@ describe('creating grants', () => {
             near(past.ends_at, at + 10 * MINUTE);
         });
 
+        // GRANT-2, GRANT-3
         it('take the bounds of expires_in_minutes, ends_at, starts_at and remaining_uses', async () => {
             const at = await now(client);
             for (const minutes of [1, 10080]) near((await grant(session, { type: 'timer', expires_in_minutes: minutes })).ends_at, at + minutes * MINUTE);
@@ -83,6 +88,7 @@ describe('creating grants', () => {
             assert.equal((await grant(session, { type: 'timer', expires_in_minutes: 5, remaining_uses: null })).remaining_uses ?? null, null);
         });
 
+        // HTTP-17
         it('take a date-time with any offset and give it back in UTC with milliseconds', async () => {
             const at = await now(client);
             const local = `${iso(at + 2 * HOUR).slice(0, 19)}+02:00`;
@@ -100,6 +106,7 @@ describe('creating grants', () => {
     });
 
     describe('passcodes', () => {
+        // GRANT-8
         it('get a four-digit code that no other passcode of the building has', async () => {
             const other = await signIn(client);
             const made = await Promise.all(Array.from({ length: 60 }, () => grant(other, { type: 'passcode' })));
@@ -116,6 +123,7 @@ describe('creating grants', () => {
             }
         });
 
+        // GRANT-5
         it('do not expire, have unlimited uses and no voice unless asked', async () => {
             const made = await grant(session, { type: 'passcode' });
             assert.deepEqual([made.ends_at ?? null, made.remaining_uses ?? null, made.enter_code_with_voice], [null, null, false]);
@@ -124,6 +132,7 @@ describe('creating grants', () => {
             near(full.ends_at, await now(client) + HOUR);
         });
 
+        // GRANT-2
         it('may end at most seven days ahead', async () => {
             const at = await now(client);
             await grant(session, { type: 'passcode', ends_at: iso(at + 7 * DAY - MINUTE) });
@@ -131,6 +140,7 @@ describe('creating grants', () => {
             refused(await create({ type: 'passcode', ends_at: iso(at - 1000) }), 400, 'INVALID_UNLOCK', 'ends_at');
         });
 
+        // GRANT-10
         it('take the code of a passcode that has expired or is used up, which is refused with it from then on', async () => {
             const who = await resident(client, { tone: '9' });
             const dead = await grant(who, { type: 'passcode', access_code: '2580', expires_in_minutes: 1 });
@@ -151,6 +161,7 @@ describe('creating grants', () => {
             assert.equal((await visit(client, { to: who.number, digits: '2580' })).outcome, 'released');
         });
 
+        // GRANT-9
         it('refuse a code that another enabled passcode of the building has, until that one is off or revoked', async () => {
             const owner = await signIn(client);
             const first = await grant(owner, { type: 'passcode', access_code: '4242' });
@@ -175,6 +186,7 @@ describe('creating grants', () => {
         const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'];
         const all = ['sunday', ...weekdays, 'saturday'];
 
+        // GRANT-23
         it('take one day, the five weekdays, the weekend or all seven, in any case and order, and give them in week order', async () => {
             for (const days of [['Sunday'], ['WEDNESDAY'], [...weekdays].reverse(), ['saturday', 'Sunday'], [...all].reverse()]) {
                 const made = await grant(session, { ...routine, days });
@@ -214,6 +226,7 @@ describe('creating grants', () => {
             assert.equal((await grant(session, { type: 'timer', expires_in_minutes: 5, label: '' })).label, 'timer');
         });
 
+        // HTTP-12
         it('hold 120 characters, counted in code points', async () => {
             const label = '🚪'.repeat(120);
             assert.equal((await grant(session, { type: 'passcode', label })).label, label);
@@ -235,6 +248,7 @@ describe('creating grants', () => {
             });
         }
 
+        // GRANT-6, HTTP-2
         it('refuses a type it does not know as INVALID_TYPE, whatever else is wrong', async () => {
             for (const body of [
                 {}, { colour: 'red' }, { days: ['tuesday'] }, { type: 'weekly', day: 'tuesday' },
@@ -276,11 +290,13 @@ describe('creating grants', () => {
             ['start', { ...passcode, start: '08:00' }],
         ];
         for (const [field, body] of bad) {
+            // GRANT-4, HTTP-11
             it(`refuses ${JSON.stringify(body)}, naming ${field}`, async () => {
                 refused(await create(body), 400, 'INVALID_UNLOCK', field);
             });
         }
 
+        // HTTP-9
         it('takes a whole number however it is written, within its exact bounds', async () => {
             const send = (number) => session.client.request('POST', '/v1/unlock',
                 { text: `{"type":"timer","expires_in_minutes":${number}}`, headers: { 'Idempotency-Key': idempotencyKey() } });

@@ -1,4 +1,4 @@
-// Editing and revoking grants: contract "Update body", grant rules 2 and 3; decisions section 6.
+// Editing and revoking grants: contract "Update body", grant rules 2 and 3; docs/behaviour/grants.md.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
@@ -17,6 +17,7 @@ describe('editing grants', () => {
     const passcode = (more) => grant(session, { type: 'passcode', ...more });
     const routine = (more) => grant(session, { type: 'routine', days: ['monday'], start: '08:00', end: '10:00', timezone: 'UTC', ...more });
 
+    // GRANT-20
     it('changes the fields that are sent, keeps the rest and increments the version', async () => {
         const before = await passcode({ label: 'Old', remaining_uses: 7 });
         const answer = await edit(session, before, { label: 'New' });
@@ -28,12 +29,14 @@ describe('editing grants', () => {
     });
 
     describe('the version', () => {
+        // GRANT-21
         it('is taken in the strong and the weak form', async () => {
             const { id } = await timer();
             ok(await patch(id, { label: 'a' }, '"0"'));
             ok(await patch(id, { label: 'b' }, 'W/"1"'));
         });
 
+        // GRANT-21
         it('is required: missing or malformed If-Match is VERSION_REQUIRED', async () => {
             const { id } = await timer();
             for (const value of [undefined, '', '0', '*', '"x"', '"0", "1"', '"-1"', '""', 'W/0', 'w/"0"', '"0', '"0" ,', '"99999999999999999999"', '"00x"', '"00"', '"+0"', '"0""', '" 0"']) {
@@ -61,6 +64,7 @@ describe('editing grants', () => {
     });
 
     describe('timers', () => {
+        // GRANT-16
         it('end now when they are switched off, and need an end to be switched on', async () => {
             let made = await timer();
             const at = await now(client);
@@ -77,6 +81,7 @@ describe('editing grants', () => {
             assert.deepEqual([made.status, made.ends_at], ['scheduled', iso(at + HOUR + 30 * MINUTE)]);
         });
 
+        // GRANT-16
         it('stay off when only an end is stored', async () => {
             let made = ok(await edit(session, await timer(), { enabled: false }));
             const end = iso(await now(client) + 3 * HOUR);
@@ -85,6 +90,7 @@ describe('editing grants', () => {
             refused(await edit(session, made, { enabled: true }), 400, 'INVALID_UNLOCK');
         });
 
+        // GRANT-17
         it('move their end and their start', async () => {
             let made = await timer();
             const at = await now(client);
@@ -126,6 +132,7 @@ describe('editing grants', () => {
             assert.equal(made.ends_at, iso(at + 2 * DAY));
         });
 
+        // GRANT-18
         it('keep their code when it is sent again, and refuse one that is another\'s', async () => {
             const owner = await signIn(client);
             const first = await grant(owner, { type: 'passcode', access_code: '1212' });
@@ -152,6 +159,7 @@ describe('editing grants', () => {
             assert.deepEqual([made.start, made.end, made.timezone], ['22:00', '23:30', 'Asia/Tokyo']);
         });
 
+        // GRANT-19
         it('need start and end together', async () => {
             const made = await routine();
             refused(await edit(session, made, { start: '09:00' }), 400, 'INVALID_UNLOCK', 'end');
@@ -210,6 +218,7 @@ describe('editing grants', () => {
     });
 
     describe('revocation', () => {
+        // GRANT-22
         it('is repeatable, final and seen at once', async () => {
             const made = await passcode();
             const gone = { id: made.id, deleted: true, status: 'revoked' };

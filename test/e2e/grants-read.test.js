@@ -37,6 +37,7 @@ describe('reading grants', () => {
             assert.equal((await session.client.get(`/v1/unlock/${edited.id}`)).headers.etag, '"1"');
         });
 
+        // HTTP-16
         it('is found by its id in either case', async () => {
             assert.equal(ok(await session.client.get(`/v1/unlock/${made.passcode.id.toUpperCase()}`)).id, made.passcode.id);
         });
@@ -164,6 +165,7 @@ describe('reading grants', () => {
             assert.ok(timers.every((row) => row.type === 'timer'));
         });
 
+        // GRANT-26
         it('neither lose nor repeat a grant while others come and go', async () => {
             let first = true;
             const seen = await walk('limit=20', async (page) => {

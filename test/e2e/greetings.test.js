@@ -86,6 +86,7 @@ function match(sound, heard) {
 }
 
 describe('a greeting that is saved', () => {
+    // PHONE-46
     it('is prepared then, and not when a call needs it', async () => {
         const w = await world({ config: { ...QUICK, log_level: 'debug' } });
         try {
@@ -150,6 +151,7 @@ describe('greetings', () => {
     };
     const admin = (...args) => portero(['admin', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data]);
 
+    // PHONE-45
     it('are speech: that of flite\'s own command', async () => {
         const heard = await hear(await withCode(), 4000);
         assert.ok(match(flite(WELCOME), heard) > 0.8);
@@ -164,6 +166,7 @@ describe('greetings', () => {
         assert.ok(match(flite('Hello, who is there?'), await hear(person, 4000)) > 0.8);
     });
 
+    // PHONE-48
     it('can be tried before they are saved, and heard as they are', async () => {
         const person = await withCode();
         const path = `/v1/buildings/${person.building.id}/greetings/preview`;
@@ -198,6 +201,7 @@ describe('greetings', () => {
         assert.ok(heard.slice(-6000).every((sample) => Math.abs(sample) < 50), 'still speaking after the key');
     });
 
+    // PHONE-47
     it('are a recording if the operator set one, until it is removed', async () => {
         const person = await withCode();
         const file = join(phone.directory, 'welcome.recording');

@@ -28,6 +28,7 @@ describe('the link of a grant', () => {
     const ended = async (link) => assert.equal((await open(link)).status, 404);
     const NONE = { url: null, expires_at: null, timezone: null, created_at: null };
 
+    // GRANT-28
     it('is made once, read, and ended, and a later one is another', async () => {
         const made = await grant(person, { type: 'passcode', label: 'Anna', expires_in_minutes: 60 });
         const path = `/v1/unlock/${made.id}/link`;
@@ -68,6 +69,7 @@ describe('the link of a grant', () => {
         refused(await person.client.request('POST', `/v1/unlock/${made.id}/link`, { text: '[]' }), 400, 'INVALID_JSON');
     });
 
+    // GRANT-28
     it('needs the scopes of the grant, and is nobody else\'s', async () => {
         const made = await grant(person, { type: 'passcode' });
         const path = `/v1/unlock/${made.id}/link`;
@@ -88,6 +90,7 @@ describe('the link of a grant', () => {
         ok(await writer.delete(path));
     });
 
+    // GRANT-31, GRANT-32
     it('follows its grant: off and on, changed, used up, expired, revoked', async () => {
         const made = await grant(person, { type: 'passcode', label: 'Bruno', expires_in_minutes: 60, remaining_uses: 1 });
         const path = `/v1/unlock/${made.id}/link`;
@@ -115,6 +118,7 @@ describe('the link of a grant', () => {
         assert.deepEqual(ok(await person.client.delete(path)), { id: made.id, deleted: true });
     });
 
+    // GRANT-32
     it('says of a door that is not connected that it is not valid now', async () => {
         const session = await signIn(client);
         const made = await grant(session, { type: 'passcode' });
@@ -128,6 +132,7 @@ describe('the link of a grant', () => {
         await eventually(async () => (await open(paid)).text.includes('it is not valid now'), 'the end of the subscription');
     });
 
+    // GRANT-35
     it('tells the time at the building, else by the zone that the link was given', async () => {
         const at = Math.ceil((await now(client) + DAY) / DAY) * DAY + 22 * HOUR + 30 * 60_000; // 22:30 UTC, 17:30 or 18:30 in Toronto
         const made = await grant(person, { type: 'timer', ends_at: iso(at) });
@@ -145,6 +150,7 @@ describe('the link of a grant', () => {
         await shows(await make(person, coming), 'From ', ' until ');
     });
 
+    // GRANT-34, GRANT-36
     it('leads to a page for the guest alone: no name, no cookie, no cache, no referrer, no index', async () => {
         const made = await grant(person, { type: 'passcode', label: 'The label is private', access_code: '5127', enter_code_with_voice: true });
         const link = await make(person, made);
@@ -160,6 +166,7 @@ describe('the link of a grant', () => {
         for (const mark of ['<!--', '{building}', '{code}', '{until}', '{city}']) assert.ok(!page.text.includes(mark), mark);
     });
 
+    // GRANT-33
     it('looks the same when it has ended as when it never was', async () => {
         const made = await grant(person, { type: 'passcode' });
         const link = await make(person, made);
@@ -175,6 +182,7 @@ describe('the link of a grant', () => {
         assert.equal(new Set(seen).size, 1);
     });
 
+    // GRANT-29, GRANT-37
     it('is on no line of the log, and in the store neither as it is nor in hexadecimal', async () => {
         const made = await grant(person, { type: 'passcode' });
         const link = await make(person, made);
@@ -205,6 +213,7 @@ describe('the link of a grant', () => {
         assert.ok(!done.stdout.includes(tokenOf(link)));
     });
 
+    // GRANT-30
     it('ends with its account', async () => {
         const leaving = await resident(client);
         const link = await make(leaving, await grant(leaving, { type: 'passcode' }));
@@ -216,6 +225,7 @@ describe('the link of a grant', () => {
         await eventually(() => !rows(w.daemon).get('guest_link').some((line) => line.includes(home)), 'the end of the row');
     });
 
+    // GRANT-30
     it('ends with its building, which must be chosen where there are several, and whose grants need the subscription', async () => {
         const owner = await makeOwner(client);
         const cabin = await added(owner);
@@ -242,6 +252,7 @@ describe('the pages of guests', () => {
     const { client } = w;
     const open = (path) => client.as(undefined).get(path, { check: false });
 
+    // GRANT-36
     it('are bounded for each address, whatever the tokens, and count as no request of the account', async () => {
         const person = await resident(client);
         const made = await grant(person, { type: 'passcode' });

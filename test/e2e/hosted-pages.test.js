@@ -63,6 +63,7 @@ describe('the hosted pages', () => {
         await again.context().close();
     });
 
+    // SANDBOX-3
     it('let a person back out and come back', async () => {
         const person = await signIn(client);
         const made = await checkout(person, 'weekly');
@@ -72,6 +73,7 @@ describe('the hosted pages', () => {
     });
 
     for (const host of ['localhost', '127.0.0.1']) {
+        // SANDBOX-4
         it(`lead back by the name that the browser came by (${host})`, async () => {
             const person = await signIn(client);
             const url = new URL((await checkout(person)).url);
@@ -144,6 +146,7 @@ describe('the hosted pages', () => {
         await page.context().close();
     });
 
+    // HTTP-24
     it('leave programs their errors in JSON, and the API to everybody', async () => {
         const html = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
         refused(await client.get('/nothing'), 404, 'NOT_FOUND');

@@ -59,6 +59,7 @@ describe('a hostile service', () => {
     const LISTS = [['unlock', 'list'], ['unlock', 'list', '--all'], ['building', 'list'], ['call', 'list'], ['webhook', 'list'], ['key', 'list'], ['log', 'list']];
     const OBJECTS = [['account', 'show'], ['unlock', 'show', ID], ['call', 'show', ID], ['building', 'setup', ID], ['building', 'decision', ID], ['settings', 'show', ID], ['service', 'health']];
 
+    // SERVICE-31
     it('cannot command the terminal by names and values of lists and objects', async () => {
         says(PAGE);
         for (const words of LISTS) assert.match((await harmless(0, ...words)).stdout, /logged in/);
@@ -88,6 +89,7 @@ describe('a hostile service', () => {
         assert.match(await shown('service', 'document'), /^# Title\n\n\tcode \?/);
     });
 
+    // CLI-9
     it('cannot by events, and what is not JSON is no event', async () => {
         const event = (data) => `id: 2\nevent: x\ndata: ${data}\n\n`;
         const body = `id: 1\n\n${event(`${String.fromCharCode(27)}[31mraw`)}${event(JSON.stringify({ at: E, type: E, [E]: E, last: 'last' }))}`;

@@ -1,4 +1,4 @@
-// Idempotency-Key on POST /v1/unlock: contract "Conventions"; decisions section 6.
+// Idempotency-Key on POST /v1/unlock: contract "Conventions"; docs/behaviour/grants.md.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
@@ -29,6 +29,7 @@ describe('idempotency', () => {
         assert.equal(await count(owner), 1);
     });
 
+    // GRANT-13
     it('compares bodies as JSON: order, white space, escapes and number forms do not matter', async () => {
         const key = idempotencyKey();
         const made = ok(await send(key, '{"type":"timer","label":"a b","expires_in_minutes":60}'), 201);
@@ -48,6 +49,7 @@ describe('idempotency', () => {
         ]) refused(await send(key, body), 409, 'IDEMPOTENCY_CONFLICT');
     });
 
+    // HTTP-2, HTTP-32
     it('refuses another body under the same key, valid or not, unless it is no JSON object', async () => {
         const key = idempotencyKey();
         ok(await send(key, { type: 'timer', expires_in_minutes: 60 }), 201);
@@ -101,6 +103,7 @@ describe('idempotency', () => {
         assert.equal(await count(owner), 1);
     });
 
+    // GRANT-12
     it('remembers only creations: a refused request leaves its key free', async () => {
         const key = idempotencyKey();
         refused(await send(key, { type: 'timer' }), 400, 'INVALID_UNLOCK');
@@ -123,6 +126,7 @@ describe('idempotency', () => {
         }
     });
 
+    // HTTP-31
     it('requires the key: missing or malformed is IDEMPOTENCY_KEY_REQUIRED', async () => {
         for (const key of [undefined, '', 'short', 'k'.repeat(15), 'k'.repeat(101), `${'k'.repeat(16)}.`, `${'k'.repeat(16)} k`, `${'k'.repeat(16)}/`, `${'k'.repeat(16)}é`]) {
             refused(await send(key, { type: 'passcode' }), 400, 'IDEMPOTENCY_KEY_REQUIRED');

@@ -1,4 +1,4 @@
-// API keys: contract "Public, sign-in and keys", Authentication 3 to 7; decisions section 2.
+// API keys: contract "Public, sign-in and keys", Authentication 3 to 7; docs/behaviour/keys.md.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
@@ -19,6 +19,7 @@ describe('keys', () => {
     const list = async (who = session) => ok(await who.client.get('/v1/auth/keys')).data;
 
     describe('creation', () => {
+        // KEY-13
         it('gives a key with the default scopes, name and life of 30 days', async () => {
             const made = ok(await create({}), 201);
             assert.match(made.id, ID);
@@ -61,11 +62,13 @@ describe('keys', () => {
             ['colour', { colour: 'red' }],
         ];
         for (const [field, body] of bad) {
+            // KEY-14
             it(`refuses ${JSON.stringify(body)}, naming ${field}`, async () => {
                 refused(await create(body), 400, 'INVALID_KEY_OPTIONS', field);
             });
         }
 
+        // KEY-15
         it('allows 20 active agent keys, also when more are asked for at once; revoking or expiry makes room', async () => {
             const owner = await signIn(client);
             const answers = await Promise.all(Array.from({ length: 25 }, () => create({ expires_in_days: 1 }, owner)));
@@ -82,6 +85,7 @@ describe('keys', () => {
     });
 
     describe('list', () => {
+        // KEY-16
         it('shows every key newest first, which one is asking, and no secret', async () => {
             const owner = await signIn(client);
             const robot = await agent(owner, ['logs:read'], { name: 'Robot' });
@@ -99,6 +103,7 @@ describe('keys', () => {
             for (const secret of [owner.key, robot.key, second.key]) assert.ok(!answer.text.includes(secret));
         });
 
+        // KEY-16
         it('tells, to the minute, when a key was last used', async () => {
             const owner = await signIn(client);
             const robot = await agent(owner, ['account:read']);
@@ -121,6 +126,7 @@ describe('keys', () => {
             assert.ok(!(await list()).some((key) => key.id === robot.id));
         });
 
+        // KEY-17
         it('answers 404 for a key already revoked, unknown, or of another account', async () => {
             const robot = await agent(session, ['account:read']);
             const stranger = await signIn(client);
@@ -144,6 +150,7 @@ describe('keys', () => {
             refused(await owner.client.get('/v1/auth/keys'), 401, 'INVALID_KEY');
         });
 
+        // KEY-18
         it('of all others counts them and keeps the calling session', async () => {
             const owner = await signIn(client);
             const robot = await agent(owner, ['account:read']);
@@ -157,6 +164,7 @@ describe('keys', () => {
             assert.deepEqual(ok(await second.client.post('/v1/auth/keys/revoke-others')), { revoked: true, revoked_count: 0, grants_left: 0, grants_ended: 0 });
         });
 
+        // KEY-19
         it('of all others leaves no key behind that one of them asked for at the same moment', async () => {
             const owner = await signIn(client);
             for (let round = 0; round < 20; round++) {
@@ -210,12 +218,14 @@ describe('keys', () => {
     describe('Authorization', () => {
         before(async () => { session = await signIn(client, session.email); });
 
+        // HTTP-27
         it('takes the scheme in any case', async () => {
             for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
                 ok(await client.get('/v1/account', { headers: { Authorization: `${scheme} ${session.key}` } }));
             }
         });
 
+        // HTTP-27
         it('answers a missing or malformed header with AUTH_REQUIRED, an unknown key with INVALID_KEY, both with the scheme', async () => {
             const { key } = session;
             const malformed = [undefined, '', 'Bearer', 'Bearer ', `Basic ${key}`, key, `Bearer${key}`, `Bearer ${key} ${key}`];
@@ -231,6 +241,7 @@ describe('keys', () => {
             }
         });
 
+        // HTTP-28
         it('never reads a key from the query', async () => {
             for (const name of ['api_key', 'key', 'access_token', 'apiKey', 'Authorization']) {
                 refused(await client.get(`/v1/account?${name}=${session.key}`), 401, 'AUTH_REQUIRED');
@@ -240,6 +251,7 @@ describe('keys', () => {
 
     describe('what a revoked key leaves', () => {
         const make = (who, label, body = {}) => grant(who, { type: 'passcode', label, ...body });
+        // KEY-21
         it('is named by its key, counted, and goes on until somebody ends it', async () => {
             const person = await resident(client, { tone: '9' });
             const maker = await agent(person);
@@ -254,6 +266,7 @@ describe('keys', () => {
             assert.equal((await visit(client, { to: person.number, digits: '6666' })).outcome, 'released');
         });
 
+        // KEY-21
         it('ends in the same step if that is asked for, and nothing else does', async () => {
             const person = await resident(client, { tone: '9' });
             const [one, two] = [await agent(person), await agent(person)];
@@ -266,6 +279,7 @@ describe('keys', () => {
             refused(await person.client.delete(`/v1/auth/keys/${two.id}?end_grants=perhaps`), 400, 'INVALID_FILTER');
         });
 
+        // KEY-21
         it('is counted, or ends, if all others are revoked, and nothing of the calling key or of those that went before', async () => {
             const person = await resident(client, { tone: '9' });
             const [gone, one, two] = [await agent(person), await agent(person), await agent(person)];

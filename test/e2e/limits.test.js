@@ -1,4 +1,4 @@
-// Rate limits at their defaults: contract "Limits"; decisions section 1 (window) and section 2.
+// Rate limits at their defaults: contract "Limits"; docs/behaviour/http.md, docs/behaviour/keys.md.
 // engine: sqlite, because the limits are counted in memory, but that of an e-mail, which has a unit test
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
@@ -27,6 +27,7 @@ describe('rate limits', () => {
         assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= longestS);
     };
 
+    // HTTP-34
     it('allow a key 100 requests in 15 minutes without a subscription, and tell how many are left', async () => {
         const session = await signIn(client);
         const answers = await exhaust(100, () => session.client.get('/v1/unlock'));
@@ -89,16 +90,20 @@ describe('rate limits', () => {
         ok(await one.get('/v1/plans'));
     });
 
+    // HTTP-35, KEY-6
     it('allow an address five sign-in codes', async () => {
         const one = from('198.51.100.3');
         const ask = () => one.post('/v1/auth/otp', { email: freshEmail() });
-        for (const answer of await exhaust(5, ask)) ok(answer);
+        const answers = await exhaust(5, ask);
+        for (const answer of answers) ok(answer);
+        assert.deepEqual(answers.map(limitOf), [4, 3, 2, 1, 0].map((left) => [5, left])); // not of the 30 for all routes
         checkRefusal(await ask(), 'OTP_RATE_LIMIT');
         ok(await from('198.51.100.4').post('/v1/auth/otp', { email: freshEmail() }));
         await advance(client, WINDOW_S);
         ok(await ask());
     });
 
+    // KEY-5
     it('allow an e-mail ten unused sign-in codes a day, then one an hour', async () => {
         const email = freshEmail();
         const one = from('198.51.100.6');
@@ -120,6 +125,7 @@ describe('rate limits', () => {
         ok(await ask());
     });
 
+    // KEY-6
     it('allow an address 30 requests to the sign-in routes, of all kinds together', async () => {
         const one = from('198.51.100.5');
         await exhaust(3, () => one.post('/v1/auth/otp', { email: freshEmail() }));
@@ -133,6 +139,7 @@ describe('rate limits', () => {
         await advance(client, WINDOW_S);
     });
 
+    // HTTP-38
     it('count the /64 of an IPv6 address, which is one subscriber, however it is written', async () => {
         for (const address of ['2001:db8::7', '2001:0db8:0:0::0007', '2001:DB8::8', '2001:db8:0:0:ffff:0:0:7', '2001:db8::']) {
             ok(await from(address).post('/v1/auth/otp', { email: freshEmail() }));

@@ -1,5 +1,5 @@
 // Accounts with linked buildings, child keys and members: contract "X-Service-Building-Id", Authentication 6, grant rule 2;
-// decisions sections 2, 3 and 5.
+// docs/behaviour/buildings.md.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
@@ -79,6 +79,7 @@ describe('linked buildings', () => {
     });
 
     describe('child keys', () => {
+        // ACCOUNT-6
         it('see and work on their own building, named or not', async () => {
             const list = ok(await child.get('/v1/buildings'));
             assert.deepEqual(list.data.map((row) => row.id), [childId]);
@@ -107,6 +108,7 @@ describe('linked buildings', () => {
         });
 
         for (const status of ['past_due', 'canceled']) {
+            // BILLING-21
             it(`(${status}) may be read and their grants revoked, but nothing else written`, async () => {
                 await setSubscription(client, owner.email, status);
                 const other = { client: child };
@@ -138,14 +140,17 @@ describe('linked buildings', () => {
             member = client.as(admin('key', 'create', '--member', added.id).api_key);
         });
 
+        // ACCOUNT-5
         it('count as shared users', async () => {
             assert.equal(ok(await owner.client.get('/v1/account')).usage.shared_users, 2);
         });
 
+        // KEY-8
         it('cannot sign in by e-mail', async () => {
             refused(await client.post('/v1/auth/otp', { email }), 400, 'LINKED_ACCOUNT');
         });
 
+        // ACCOUNT-9, BUILDING-44
         it('use grants of their building, but not its settings', async () => {
             const made = ok(await createAt(member), 201);
             assert.equal(made.building_id, owner.building.id);
@@ -156,6 +161,7 @@ describe('linked buildings', () => {
             refused(await member.patch(path, {}), 403, 'NUMBER_OWNER_REQUIRED');
         });
 
+        // ACCOUNT-10
         it('lose their keys with their membership', async () => {
             const [{ id }] = admin('member', 'list', '--building', owner.building.id).data;
             ok(await member.get('/v1/unlock'));
@@ -169,6 +175,7 @@ describe('linked buildings', () => {
         });
     });
 
+    // HTTP-29
     it('that are gone leave their keys with AUTHENTICATION_REQUIRED', async () => {
         await w.daemon.terminate();
         sql(w.daemon, `DELETE FROM building WHERE id = '${childId}';`);

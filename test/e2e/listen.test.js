@@ -80,6 +80,7 @@ describe('portero listen', () => {
         receiving.requests.length = 0;
     }
 
+    // CLI-8
     it('posts what an endpoint gets: the same types, data and times, in the same envelope', async () => {
         const local = await receiver();
         const run = await listen(local);
@@ -112,6 +113,7 @@ describe('portero listen', () => {
         }
     });
 
+    // CLI-8
     it('signs with the secret that it prints, as a library of others verifies', async () => {
         const local = await receiver();
         const run = await listen(local, '--test');
@@ -197,6 +199,7 @@ describe('portero listen', () => {
         }
     });
 
+    // CLI-8
     it('loses no event while the service is away, and sends none twice', async () => {
         const local = await receiver();
         const run = await listen(local, '--type', 'access.granted');

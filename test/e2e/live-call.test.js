@@ -45,6 +45,7 @@ describe('a resident opens the door in a call', () => {
         return { call: event.data.call_id, visitor, phone, stream };
     }
 
+    // CALL-24
     it('while the phone rings, which stops', async () => {
         const person = await withPhone(w);
         const { call, visitor, phone, stream } = await ringing(person, ['--answer', '60000']);
@@ -62,6 +63,7 @@ describe('a resident opens the door in a call', () => {
         stream.cut();
     });
 
+    // CALL-24, CALL-25, CALL-27
     it('while someone talks to the visitor, and the conversation goes on', async () => {
         const person = await withPhone(w);
         const { call, visitor, phone, stream } = await ringing(person, ['--answer', '100', '--digits', ',,,9', '--wait', '3000', '--hangup', '500']);
@@ -102,6 +104,7 @@ describe('a resident opens the door in a call', () => {
         stream.cut();
     });
 
+    // CALL-32, CALL-34
     it('heard only with the scope that no key has by itself, and the record names who listened', async () => {
         const person = await withPhone(w);
         const usual = await agent(person);
@@ -128,6 +131,7 @@ describe('a resident opens the door in a call', () => {
         stream.cut();
     });
 
+    // CALL-35
     it('until its key is revoked, which ends the conversation', async () => {
         const person = await withPhone(w);
         const voice = await agent(person, ['calls:listen', 'access:write']);
@@ -177,12 +181,14 @@ describe('a resident opens the door in a call', () => {
         feed.cut();
     });
 
+    // CALL-26
     it('not in a call of the sandbox, which has ended', async () => {
         const person = await withPhone(w);
         const { call_id: call } = await visit(w.client, { to: person.number });
         refused(await open(person.client, call), 409, 'CALL_ENDED');
     });
 
+    // CALL-36
     it('not after its process was killed', async () => {
         const person = await withPhone(w);
         const { call } = await ringing(person, ['--answer', '60000', '--timeout', '3'], ['--timeout', '3']);

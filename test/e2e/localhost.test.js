@@ -32,6 +32,7 @@ describe('a service on localhost', () => {
         assert.equal(daemon.http, `http://localhost:${daemon.httpPort}`);
     });
 
+    // HTTP-54
     it('serves the sandbox on both addresses, with and without TLS', async () => {
         for (const [host, port, secure, status] of ['127.0.0.1', '::1'].flatMap((host) => [[host, daemon.httpsPort, true, 200], [host, daemon.httpPort, false, 426]])) {
             const connection = await RawConnection.open(port, { secure, host });
@@ -63,12 +64,14 @@ describe('an address of localhost', () => {
         return portero(['check-config', '--config', path]);
     };
 
+    // HTTP-54
     it('is 127.0.0.1 alone on a machine without IPv6', async () => {
         const daemon = await Daemon.start({ args: LOCALHOST, wrap: WITHOUT_IPV6 });
         assert.equal(daemon.https, `https://127.0.0.1:${daemon.httpsPort}`);
         await daemon.stop();
     });
 
+    // HTTP-54
     it('is refused if another program has its port on ::1', async () => {
         const other = createServer().listen(0, '::1');
         await once(other, 'listening');
@@ -89,6 +92,7 @@ describe('an address of localhost', () => {
         assert.equal(check({ https: 'localhost:49151', http: '127.0.0.2:49151' }).status, 0);
     });
 
+    // HTTP-54
     it('is none for calls, which have one address', () => {
         assert.match(check({ sip: 'localhost:5060' }).stderr, /listen\.sip must be ADDRESS:PORT/);
     });

@@ -1,4 +1,4 @@
-// The activity log: contract "Activity log entry", "Activity logs"; decisions section 7.
+// The activity log: contract "Activity log entry", "Activity logs"; docs/behaviour/log.md.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
@@ -49,6 +49,7 @@ describe('activity log', () => {
             [person.building.id, 'unlock', grants.ecole.id, 'passcode', E, true]);
     });
 
+    // LOG-5, LOG-6
     it('tells of a wrong code without a grant, and of a forwarded call', async () => {
         const { data } = ok(await list());
         const wrong = data.find((entry) => entry.name === 'Wrong passcode');
@@ -62,6 +63,7 @@ describe('activity log', () => {
         for (const code of ['1357', '2468', '9999']) assert.ok(!text.includes(`"${code}"`));
     });
 
+    // LOG-5
     it('filters by type, success and grant', async () => {
         assert.deepEqual(await names('?type=call'), ['Forwarded call', 'Forwarded call']);
         assert.deepEqual(await names('?type=unlock'), [E, 'Wrong passcode', P, E]);
@@ -80,6 +82,7 @@ describe('activity log', () => {
         ALL.unshift('Gone');
     });
 
+    // LOG-4
     it('searches names literally and without regard to case, also beyond ASCII', async () => {
         const q = (text) => names(`?q=${encodeURIComponent(text)}`);
         assert.deepEqual(await q('éCOLE'), [E, E]);
@@ -99,6 +102,7 @@ describe('activity log', () => {
         assert.deepEqual(await names('?q=Wrong+passcode'), ['Wrong passcode']);
     });
 
+    // HTTP-18
     it('takes since and until inclusively, with any offset', async () => {
         const { data } = ok(await list());
         const [first, last] = [data.at(-1), data.at(-2)];
@@ -126,11 +130,13 @@ describe('activity log', () => {
         ['cursor=', 'INVALID_CURSOR'], ['cursor=nonsense', 'INVALID_CURSOR'], [`cursor=${UNKNOWN_ID}`, 'INVALID_CURSOR'],
     ];
     for (const [query, code] of bad) {
+        // LOG-3
         it(`refuses ?${query.slice(0, 60)} as ${code}`, async () => {
             refused(await list(`?${query}`), 400, code);
         });
     }
 
+    // LOG-3
     it('says how to send the plus sign of an offset', async () => {
         for (const query of ['since=2026-01-01T00:00:00+02:00', 'until=2026-01-01T00:00:00.5+00:00', 'since=2026-01-01T00:00:00%2002:00']) {
             refused(await list(`?${query}`), 400, 'INVALID_DATE', '%2B');
@@ -141,6 +147,7 @@ describe('activity log', () => {
         ok(await list('?since=2026-01-01T00:00:00%2B02:00'));
     });
 
+    // HTTP-14
     it('ignores unknown parameters', async () => {
         assert.deepEqual(await names('?colour=red'), ALL);
     });
@@ -170,6 +177,7 @@ describe('activity log', () => {
         ok(await list(`?limit=3&cursor=${cursor}`));
     });
 
+    // LOG-2
     it('refuses a cursor with other filters, or of another account', async () => {
         const { pagination: { cursor } } = ok(await list('?limit=1&type=unlock'));
         for (const query of ['', '&type=call', '&type=unlock&succeeded=true', '&type=unlock&q=a', '&type=unlock&since=2020-01-01T00:00:00Z', `&type=unlock&unlock_id=${grants.ecole.id}`]) {
@@ -185,6 +193,7 @@ describe('activity log', () => {
         refused(await list('', await agent(person, ['access:read'])), 403, 'INSUFFICIENT_SCOPE', 'logs:read');
     });
 
+    // LOG-1
     it('keeps entries of the same moment apart across pages', async () => {
         const busy = await resident(client);
         await grant(busy, { type: 'timer', expires_in_minutes: 60 });

@@ -51,6 +51,7 @@ describe('mail', () => {
             ok(await client.post('/v1/auth/verify', { email, purpose: 'web', challenge, otp }));
         });
 
+        // SERVICE-35
         it('is proper: addresses, date, identity, two forms', async () => {
             const email = freshEmail();
             await asked(client, email);
@@ -67,6 +68,7 @@ describe('mail', () => {
             for (const line of raw.split('\r\n')) assert.ok(line.length <= 998 && !/[\r\n\x80-\xff]/.test(line));
         });
 
+        // SERVICE-35
         it('fetches nothing, follows nothing and runs nothing', async () => {
             const email = freshEmail();
             await asked(client, email);
@@ -129,6 +131,7 @@ describe('mail', () => {
         });
 
         for (const [step, code] of [['from', 550], ['to', 550], ['data', 554]]) {
+            // SERVICE-34
             it(`is dropped after a ${code} at ${step}`, async () => {
                 const email = freshEmail();
                 relay.refuse(step, code);
@@ -141,6 +144,7 @@ describe('mail', () => {
             });
         }
 
+        // SERVICE-34
         it('is dropped once its code is worth nothing', async () => {
             const email = freshEmail();
             relay.refuse('to', 451, 1000);
@@ -207,11 +211,13 @@ describe('mail', () => {
             }
         });
 
+        // SERVICE-35
         it('gives no credentials to a relay that hides STARTTLS', async () => {
             const relay = await attempt({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true }, starttls, false);
             assert.deepEqual([relay.auths, relay.mails], [[], []]);
         });
 
+        // SERVICE-34
         it('keeps the mail when its credentials are refused', async () => {
             const relay = await Relay.start({ ...certificate(), authOptional: false });
             const w = await world({ config: { mail: { ...smtp(relay), ...starttls(relay) } } });

@@ -45,6 +45,7 @@ describe('the service manager', () => {
     const told = (pattern, from = 0) => eventually(() => pattern.exec(messages.slice(from)), `a message ${pattern}`);
     const count = (pattern) => [...messages.matchAll(pattern)].length;
 
+    // SERVICE-8, SERVICE-10
     it('is told of the start, and that the process is alive', async () => {
         const store = server ? { store: { engine, dsn: server.dsn } } : {};
         daemon = await Daemon.start({ config: { ...QUICK, ...store, http: { drain_s: 3 } }, env: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: WATCHDOG_US } });

@@ -84,6 +84,7 @@ describe('changes announced to assistants', () => {
         }
     });
 
+    // DOC-19, DOC-21
     it('are those that were asked for, and no others', async () => {
         const [grants, activity] = [await open([GRANTS]), await open([ACTIVITY])];
         const made = await grant(person, { type: 'timer', expires_in_minutes: 5 });
@@ -96,6 +97,7 @@ describe('changes announced to assistants', () => {
         activity.cut();
     });
 
+    // DOC-19
     it('are acknowledged and end at once if there is nothing to announce', async () => {
         for (const filter of [{}, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }, { resourceSubscriptions: ['portero://nothing'] }]) {
             const stream = await (await listen(helper.client, filter, { id: 5 })).end();
@@ -105,6 +107,7 @@ describe('changes announced to assistants', () => {
         }
     });
 
+    // DOC-19
     it('are those that the key may read', async () => {
         const narrow = await agent(person, ['access:read']);
         const stream = await open(ALL, {}, narrow);
@@ -135,6 +138,7 @@ describe('changes announced to assistants', () => {
         }
     });
 
+    // LOG-14
     it('share the 25 streams of a key with the events', async () => {
         const one = await agent(person, READER);
         const streams = [];
@@ -147,6 +151,7 @@ describe('changes announced to assistants', () => {
         for (const stream of streams) stream.cut();
     });
 
+    // DOC-20
     it('are those of one building: a key of several must be narrower', async () => {
         const several = await owner(client);
         await passMidnight(client);
@@ -155,6 +160,7 @@ describe('changes announced to assistants', () => {
         assert.deepEqual([status, body.error.data.error.code], [200, 'BUILDING_REQUIRED']);
     });
 
+    // DOC-22
     it('end with a result when the key is revoked or loses the subscription', async () => {
         const other = await resident(client);
         const [key, kept] = [await agent(other, READER), await agent(other, READER)];
@@ -168,6 +174,7 @@ describe('changes announced to assistants', () => {
         assert.equal(streams[1].events.at(-1).data.id, 'b');
     });
 
+    // DOC-22
     it('end with a result when the service stops, which the official client is told', async () => {
         const own = await world();
         try {

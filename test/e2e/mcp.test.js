@@ -79,6 +79,7 @@ describe('MCP', () => {
                 assert.equal(errorOf(missing).code, 'NOT_FOUND');
             });
 
+            // DOC-14
             it('is told of a tool, a prompt and a resource that do not exist, and of an argument too many', async () => {
                 await assert.rejects(assistant.callTool({ name: 'openEverything', arguments: {} }), /Unknown tool/);
                 await assert.rejects(assistant.callTool({ name: `${'x'.repeat(63)}ü`, arguments: {} }), /Unknown tool: x{63}$/);
@@ -130,6 +131,7 @@ describe('MCP', () => {
             return { list: answer.body.result.tools, size: Buffer.byteLength(answer.text) };
         };
 
+        // DOC-13
         it('are what the key may do: its scopes and its kind', async () => {
             const reader = await agent(person, ['logs:read']);
             const names = (await tools(reader.key)).list.map(({ name }) => name);
@@ -153,6 +155,7 @@ describe('MCP', () => {
             assert.deepEqual([...known].sort(), json.map((row) => row.operationId).sort());
         });
 
+        // DOC-18
         it('say what they may do to the world', async () => {
             const hints = Object.fromEntries((await tools(person.key)).list.map(({ name, annotations }) => [name, annotations]));
             assert.deepEqual(hints.listUnlocks, { readOnlyHint: true });
@@ -162,6 +165,7 @@ describe('MCP', () => {
             assert.deepEqual(hints.openCall, { destructiveHint: true, idempotentHint: false });
         });
 
+        // DOC-14
         it('have schemas of JSON Schema 2020-12 that accept the bodies of the document\'s examples', async () => {
             const ajv = new Ajv({ strict: false, validateFormats: false });
             const document = ok(await client.get('/openapi.json'));
@@ -191,6 +195,7 @@ describe('MCP', () => {
     describe('a call', () => {
         const make = (more, options) => call(helper.client, 'createUnlock', { type: 'timer', expires_in_minutes: 60, ...more }, options);
 
+        // DOC-16
         it('that is sent again creates nothing again, under whatever ID, and says so; another one does', async () => {
             const first = await make({ label: 'same' }, { id: 'call-1' });
             assert.equal(first.content.length, 1);
@@ -211,6 +216,7 @@ describe('MCP', () => {
             assert.equal(new Set(made.map((one) => one.structuredContent.id)).size, 1);
         });
 
+        // DOC-16
         it('is the same one for two minutes, also across the turn of a period, and another one after four', async () => {
             const first = await make({ label: 'late' }, { id: 9 });
             for (const seconds of [60, 59]) {
@@ -221,6 +227,7 @@ describe('MCP', () => {
             assert.notEqual((await make({ label: 'late' }, { id: 9 })).structuredContent.id, first.structuredContent.id);
         });
 
+        // DOC-15
         it('takes the key and the version that the caller gives', async () => {
             const key = 'given-by-the-caller-1';
             const first = await make({ idempotency_key: key }, { id: 1 });
@@ -240,12 +247,14 @@ describe('MCP', () => {
             assert.equal((await call(writer.client, 'updateUnlock', { id, label: 'c', if_match: '2' })).structuredContent.version, 3);
         });
 
+        // DOC-15
         it('does not take headers of the message for those of the call', async () => {
             const { id } = (await make({ label: 'h' })).structuredContent;
             const result = await call(helper.client, 'updateUnlock', { id, label: 'i' }, { headers: { 'If-Match': '"7"', 'Idempotency-Key': 'x', 'X-Service-Building-Id': UNKNOWN_ID } });
             assert.equal(result.structuredContent.version, 1);
         });
 
+        // DOC-17
         it('sets the release tone without the version of the settings', async () => {
             const helped = await agent(person, ['account:read', 'setup:write']);
             assert.equal((await call(helped.client, 'updateSettings', { unlock_tone: '#5' })).structuredContent.unlock_tone, '#5');
@@ -267,6 +276,7 @@ describe('MCP', () => {
             assert.equal(errorOf(await of('getUnlock', {})).code, 'INVALID_ID');
         });
 
+        // DOC-12
         it('counts for the limits of its key, and says when to come again', async () => {
             const answer = await current(helper.client, 'tools/call', { name: 'getAccount', arguments: {} });
             const next = await current(helper.client, 'tools/call', { name: 'getAccount', arguments: {} });
@@ -315,6 +325,7 @@ describe('MCP', () => {
             return answer.body;
         };
 
+        // DOC-11
         it('tells the revisions that it serves, and refuses others', async () => {
             const { result } = (await current(helper.client, 'server/discover')).body;
             assert.deepEqual([result.supportedVersions, result.cacheScope, result.resultType], [[REVISION], 'public', 'complete']);
@@ -339,6 +350,7 @@ describe('MCP', () => {
             fails(await hand(rpc('tools/list', {}), { 'MCP-Protocol-Version': REVISION, 'Mcp-Method': 'tools/list' }), 400, -32602);
         });
 
+        // DOC-11
         it('agrees with older clients on a revision', async () => {
             for (const [asked, given] of [[OLDER, OLDER], ['2025-06-18', '2025-06-18'], ['2025-03-26', OLDER], ['', OLDER], [undefined, OLDER]]) {
                 const { result } = (await hand(rpc('initialize', { protocolVersion: asked, capabilities: {}, clientInfo: { name: 'x', version: '1' } }))).body;
@@ -364,6 +376,7 @@ describe('MCP', () => {
             for (const id of [null, 1.5, true, {}, [], [1]]) assert.equal('id' in fails(await hand(rpc('ping', {}, id)), 400, -32600), false);
         });
 
+        // DOC-25
         it('refuses what is no message', async () => {
             for (const text of ['', '{', 'null garbage', '{"jsonrpc":"2.0","jsonrpc":"2.0"}', '"\\ud800"', '\u0000', `${'['.repeat(5000)}${']'.repeat(5000)}`,
                 `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`]) fails(await hand(text), 400, -32700);
@@ -376,6 +389,7 @@ describe('MCP', () => {
             fails(await hand(rpc('prompts/get', { name: 'revoke', arguments: { who: 5 } })), 200, -32602);
         });
 
+        // DOC-23, DOC-25
         it('knows no other methods', async () => {
             for (const method of ['', 'x', 'tools', 'tools/Call', 'logging/setLevel', 'completion/complete', 'resources/subscribe', 'subscriptions/listen', 'sampling/createMessage', 'server/discover', '__proto__', 'y'.repeat(90_000)]) {
                 fails(await hand(rpc(method)), 200, -32601);
@@ -398,6 +412,7 @@ describe('MCP', () => {
             }
         });
 
+        // DOC-24
         it('refuses pages of other sites, not its own', async () => {
             for (const Origin of ['https://evil.example', 'null', 'http://localhost', w.daemon.https.replace('https', 'http'), `${w.daemon.https}.evil.example`]) {
                 const answer = await hand(rpc('tools/call', { name: 'getAccount' }), { Origin });

@@ -37,6 +37,7 @@ describe('messages', { concurrency: 4 }, () => {
         return recorded(person);
     };
 
+    // CALL-39, CALL-41
     it('are kept with the call, and sent to the owner', async () => {
         const person = await withMessages(true);
         const call = await leave(person, 4);
@@ -61,6 +62,7 @@ describe('messages', { concurrency: 4 }, () => {
         assert.ok(mail.text.includes(`The call came from ${BOX}.`), mail.text);
     });
 
+    // SANDBOX-14
     it('are a tone in the sandbox, kept and sent like others', async () => {
         const person = await withMessages(true);
         const left = await visit(w.client, { to: person.number, resident: 'busy', message_seconds: 7 });

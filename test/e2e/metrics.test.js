@@ -28,6 +28,7 @@ describe('the metrics page', () => {
         assert.ok(Math.abs(found.portero_start_time_seconds - Date.now() / 1000) < 600);
     });
 
+    // SERVICE-23
     it('has no other paths and takes no other methods', async () => {
         const at = `http://${w.daemon.metrics}`;
         assert.equal((await fetch(`${at}/v1/health`)).status, 404);
@@ -146,6 +147,7 @@ describe('the metrics', () => {
         assert.equal(found['portero_leases_freed_total{kind="job"}'], engine === 'postgresql' ? 0 : undefined);
     });
 
+    // SERVICE-23
     it('are as many, however many accounts there are, and name none of them', async () => {
         const use = async () => {
             const person = await signIn(w.client);
@@ -224,6 +226,7 @@ describe('readiness', () => {
         await eventually(async () => samples(await page(w.daemon)).portero_store_last_backup_timestamp_seconds > 0, 'the time of the backup');
     });
 
+    // SERVICE-21
     it('does not change what /v1/health says', async () => {
         sql(w.daemon, 'INSERT INTO schema_version (version, oldest) VALUES (9999, 9999)');
         await eventually(async () => !(await ready(w.daemon)).ready, 'the end of readiness');

@@ -34,6 +34,7 @@ describe('migrate --from sqlite --to postgresql', () => {
         refused(portero(args(target)), 2, /in use by another portero process/);
     });
 
+    // STORE-16
     it('refuses a database that has rows, and half an option', async () => {
         await w.daemon.terminate();
         sql(w.daemon, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) INSERT INTO event (account_id, id, type, created_at, data) SELECT 'filler', printf('evt_%024x', i), 'access.denied', 9e15, hex(randomblob(200)) FROM n;");
@@ -44,6 +45,7 @@ describe('migrate --from sqlite --to postgresql', () => {
         refused(portero(['migrate', '--config', w.daemon.configPath, '--from', from()]), 2, /--from sqlite:FILE and --to postgresql:DSN/);
     });
 
+    // STORE-16
     it('goes on after it was killed; no service starts on the half of it', async () => {
         let halves = 0;
         for (let round = 0; round < 6; round++) {
@@ -69,6 +71,7 @@ describe('migrate --from sqlite --to postgresql', () => {
         refused(portero(args(target)), 2, /not empty/);
     });
 
+    // STORE-16
     it('has the same rows in every table', () => {
         const tables = sql(w.daemon, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('schema_version', 'commit_mark', 'node') AND name NOT LIKE 'sqlite%';").trim().split('\n');
         assert.ok(tables.length > 25);

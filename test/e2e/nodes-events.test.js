@@ -57,6 +57,7 @@ describe('events on two nodes', () => {
         await stream.until(() => stream.events.some(({ data }) => data.unlock_id === id), `grant ${id}`, ms);
     }
 
+    // LOG-12
     it('come soon', async () => {
         for (let i = 0; i < 5; i++) await told(SOON_MS);
     });
@@ -72,6 +73,7 @@ describe('events on two nodes', () => {
         }
     });
 
+    // LOG-12
     it('come later, but come, while the server has no connection for notices', async () => {
         query(`ALTER ROLE ${ROLE} CONNECTION LIMIT 0`);
         query(`SELECT pg_terminate_backend(${listeners()[0]})`);
@@ -84,6 +86,7 @@ describe('events on two nodes', () => {
         await eventually(() => told(SOON_MS).then(() => true, () => false), 'an event that comes soon again', LONG_MS);
     });
 
+    // LOG-13
     it('are neither missed nor doubled when the server hangs', async () => {
         const last = Number(stream.last);
         cluster.freeze();

@@ -38,6 +38,7 @@ describe('keys on two nodes', () => {
     /** Does what a program on a third node would. */
     const elsewhere = (text) => sql(w.daemon, text);
 
+    // NODE-9
     it('are refused from the moment of the revocation, for reads and writes', async () => {
         const session = await resident(client);
         const made = await grant(session, { type: 'passcode' });
@@ -50,6 +51,7 @@ describe('keys on two nodes', () => {
         }
     });
 
+    // OAUTH-13
     it('of an assistant that refreshes at both nodes at once are the same, and live at both', async () => {
         for (let i = 0; i < REPETITIONS; i++) {
             const { assistant, tokens } = await connected(client);

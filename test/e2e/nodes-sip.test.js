@@ -129,6 +129,7 @@ describe('a node that has lost its store', () => {
         assert.ok(await lost.daemon.logged(/info call source=tcp.* decision=forwarded reason=error .*ended=failed/));
     });
 
+    // STORE-6
     it('refuses a call to a door that it does not know, and says when to try again', () => sipp(lost.daemon, 'away', unseen.number));
 
     it('refuses a box that registers, and says when to try again', () => sipp(lost.daemon, 'away-register', 'gate', { extra: ['-au', 'gate', '-ap', 'secret'] }));

@@ -66,6 +66,7 @@ describe('nodes', () => {
         }
     });
 
+    // NODE-1
     it('end one that was killed, and live on', async (t) => {
         const other = await joined(w);
         await other.daemon.crash();
@@ -75,6 +76,7 @@ describe('nodes', () => {
         await other.close();
     });
 
+    // CALL-21
     it('end the calls of one that was killed', async () => {
         const other = await joined(w);
         const person = await resident(w.client, { tone: '999' });
@@ -88,6 +90,7 @@ describe('nodes', () => {
         await other.close();
     });
 
+    // NODE-2
     it('join again when others have taken them for dead', async () => {
         const other = await joined(w);
         const [, { id }] = nodes(w, 'running');
@@ -99,6 +102,7 @@ describe('nodes', () => {
         await other.close();
     });
 
+    // NODE-6
     it('do not start with a clock that is more than 30 s wrong, and warn over 2 s', async () => {
         const clock = ownClock(directory);
         clock.move(200);
@@ -116,6 +120,7 @@ describe('nodes', () => {
     });
 
     describe('and a building operation', () => {
+        // NODE-4
         it('goes on when its node is killed in the middle', async (t) => {
             const other = await joined(w);
             const person = await owner(w.client);
@@ -155,6 +160,7 @@ describe('nodes', () => {
             return { other, id };
         }
 
+        // WEBHOOK-24
         it('are sent again when their node is killed', async (t) => {
             const { other, id } = await sending();
             await other.daemon.crash();
@@ -164,6 +170,7 @@ describe('nodes', () => {
             await other.close();
         });
 
+        // WEBHOOK-24
         it('are sent again at once when their node stops', async (t) => {
             const { other, id } = await sending();
             w.daemon.thaw();
@@ -172,6 +179,7 @@ describe('nodes', () => {
             t.diagnostic(`sent again after ${await secondsUntil(() => row(id) === 'delivered 1', 'the delivery', LONG_MS)} s`);
         });
 
+        // NODE-3, WEBHOOK-25
         it('are left alone by a frozen node that returns', async () => {
             const { other, id } = await sending();
             other.daemon.freeze();
@@ -204,6 +212,7 @@ describe('nodes', () => {
         });
     });
 
+    // SANDBOX-9
     it('share the sandbox\'s clock, which never goes back', async () => {
         const other = await joined(w);
         const offset = async ({ client }) => ok(await client.get('/sandbox/clock')).offset_seconds;
@@ -215,6 +224,7 @@ describe('nodes', () => {
         await other.close();
     });
 
+    // HTTP-36
     it('divide the limits, if so configured', async () => {
         const config = { limits: { plans_per_ip: 20, shared: true } };
         const first = await joined(w, { config }), second = await joined(w, { config });

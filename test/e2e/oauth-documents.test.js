@@ -63,6 +63,7 @@ describe('an assistant that is known by an address', () => {
         await connected.close();
     });
 
+    // OAUTH-1
     it('may prefer to prove a key, if it offers no proof as well, and may ask for scopes that nobody knows', async () => {
         const one = known(client, host.put('/both.json', {
             grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:jwt-bearer'], response_types: ['code', 'id_token'],
@@ -145,6 +146,7 @@ describe('an assistant that is known by an address', () => {
             assert.equal(host.requests.length, before);
         });
 
+        // OAUTH-4
         it('whose host has a certificate for another name', async () => {
             const { site } = await signInBrowser(client);
             const view = await read(site, ask(host.put('/named.json').replace('localhost', '127.0.0.1')));
@@ -172,6 +174,7 @@ describe('an assistant that is known by an address', () => {
     });
 
     describe('a voucher', () => {
+        // OAUTH-7
         it('is needed for the decision, for its own client and redirect, as this service gave it', async () => {
             const { site } = await signInBrowser(client);
             const one = known(client, host.put('/one.json', { redirect_uris: [CALLBACK, `${CALLBACK}/2`] })), two = known(client, host.put('/two.json', { client_name: 'Other' }));
@@ -185,6 +188,7 @@ describe('an assistant that is known by an address', () => {
             ok(await one.redeem((await decide(site, one.ask({ scope: 'account:read' }), { voucher })).code));
         });
 
+        // OAUTH-7
         it('ends after an hour', async () => {
             const { site } = await signInBrowser(client);
             const one = known(client, host.put('/hour.json'));
@@ -212,6 +216,7 @@ describe('an assistant that is known by an address', () => {
             'after a day at the latest': [{ 'Cache-Control': 'max-age=31536000' }, DAY, 2],
         };
         for (const [what, [head, later, times]] of Object.entries(CASES)) {
+            // OAUTH-6
             it(what, async () => {
                 const { site } = await signInBrowser(client);
                 const path = `/kept-${Object.keys(CASES).indexOf(what)}.json`;
@@ -223,6 +228,7 @@ describe('an assistant that is known by an address', () => {
             });
         }
 
+        // OAUTH-6
         it('as soon as its place in the memory was needed', async () => {
             const { site } = await signInBrowser(client);
             for (let i = 0; i < 65; i++) await read(site, known(client, host.put(`/many-${i}.json`)).ask());
@@ -232,6 +238,7 @@ describe('an assistant that is known by an address', () => {
         });
     });
 
+    // OAUTH-5
     it('whose host does not answer holds up its own account alone, and two fetches of it', async () => {
         const waiting = [];
         const address = host.answer('/slow.json', (_, response) => { waiting.push(response); });
@@ -246,6 +253,7 @@ describe('an assistant that is known by an address', () => {
         for (const view of await Promise.all(both)) assert.match(view.reason, /did not arrive/);
     });
 
+    // OAUTH-5
     it('is read for others while a stranger with many accounts has slow hosts, or many wait for one', async () => {
         const waiting = [];
         const quick = () => known(client, elsewhere.put('/quick.json')).ask();
@@ -265,6 +273,7 @@ describe('an assistant that is known by an address', () => {
         for (const view of await Promise.all(held)) assert.match(view.reason, /did not arrive/);
     });
 
+    // OAUTH-4
     it('is read for people who are signed in alone', async () => {
         refused(await client.as(undefined).post('/app/v1/oauth/client', { request: 'x' }), 403, 'CROSS_SITE_REQUEST');
         assert.equal((await client.as(undefined).post('/v1/oauth/client', { request: 'x' }, { check: false })).status, 404);
@@ -275,6 +284,7 @@ describe('a service in production', () => {
     const w = useWorld({ config: { oauth: { ...TRUSTED.oauth, allow_private: false } } });
     const host = useDocuments();
 
+    // OAUTH-4
     it('fetches no document from this machine or its networks', async () => {
         const { site } = await signInBrowser(w.client);
         const { port } = host.server.address();

@@ -45,6 +45,7 @@ describe('assistants by OAuth', () => {
     const keysOf = async (site) => ok(await site.get('/v1/auth/keys')).data.filter((key) => key.type === 'agent');
 
     describe('the official client of the protocol', () => {
+        // OAUTH-11
         it('finds everything, registers, asks, and refreshes', async () => {
             const provider = new Provider(), fetchFn = fetchOf(client), serverUrl = `${at()}/mcp`;
             assert.equal(await auth(provider, { serverUrl, fetchFn }), 'REDIRECT');
@@ -116,6 +117,7 @@ describe('assistants by OAuth', () => {
         const asked = (key, method, params) => current(client.as(key), method, params);
         const of = (scopes) => `Bearer error="insufficient_scope", resource_metadata="${at()}/.well-known/oauth-protected-resource/mcp", scope="${scopes}"`;
 
+        // OAUTH-20
         it('is told by 403 which scopes a call needs, with those that it has, all at once', async () => {
             const reader = await agent(await signIn(client), ['logs:read']);
             const call = (name, args) => asked(reader.key, 'tools/call', { name, arguments: args });
@@ -129,6 +131,7 @@ describe('assistants by OAuth', () => {
             assert.equal(resource.body.error.data.error.code, 'INSUFFICIENT_SCOPE');
         });
 
+        // OAUTH-20
         it('is told so by the REST API, too, in the answer that it gave before', async () => {
             const reader = await agent(await signIn(client), ['logs:read']);
             const answer = await reader.client.get('/v1/account');
@@ -136,6 +139,7 @@ describe('assistants by OAuth', () => {
             assert.equal(answer.headers['www-authenticate'], 'Bearer error="insufficient_scope", scope="account:read logs:read"');
         });
 
+        // OAUTH-20
         it('is not sent to ask for a scope that no assistant can have, nor for another reason', async () => {
             const reader = await agent(await signIn(client), FIRST);
             const plain = async (answer, status) => assert.deepEqual([answer.status, answer.headers['www-authenticate']], [status, undefined]);
@@ -231,6 +235,7 @@ describe('assistants by OAuth', () => {
         failed(await one.refresh(next.refresh_token), 'invalid_grant');
     });
 
+    // KEY-18
     it('a leak ends assistants whose access token has run out, and codes that wait', async () => {
         const { assistant: one, site, tokens } = await connected(client);
         await advance(client, 2 * HOUR);
@@ -240,6 +245,7 @@ describe('assistants by OAuth', () => {
         failed(await one.redeem(code), 'invalid_grant');
     });
 
+    // OAUTH-12
     it('an assistant that is not used for 30 days has to ask again, and its rows go', async () => {
         const { assistant: one, tokens } = await connected(client);
         await advance(client, 29 * DAY);
@@ -254,6 +260,7 @@ describe('assistants by OAuth', () => {
             assert.deepEqual([access, refresh, scope], [next.access_token, next.refresh_token, next.scope]);
         };
 
+        // OAUTH-18
         it('may ask for less, and for scopes that are not known, which are left out', async () => {
             const { assistant: one, tokens } = await connected(client, { scope: 'account:read access:read' });
             const next = ok(await one.refresh(tokens.refresh_token, { scope: ' openid account:read' }));
@@ -261,6 +268,7 @@ describe('assistants by OAuth', () => {
             assert.equal(ok(await one.refresh(next.refresh_token, { scope: ' offline_access' })).scope, 'account:read access:read');
         });
 
+        // OAUTH-13
         it('whose answer was lost gives the same again, for a minute and with the life that is left', async () => {
             const { assistant: one, site, tokens } = await connected(client, { scope: 'account:read access:read' });
             const next = ok(await one.refresh(tokens.refresh_token, { scope: 'account:read' }));
@@ -320,6 +328,7 @@ describe('assistants by OAuth', () => {
             'another resource': { resource: undefined },
         };
         for (const [what, change] of Object.entries(tries)) {
+            // OAUTH-15
             it(`${what}, and the code is used then`, async () => {
                 const one = await assistant(client);
                 const { site } = await signInBrowser(client);
@@ -350,6 +359,7 @@ describe('assistants by OAuth', () => {
             failed(await one.redeem(code), 'invalid_grant');
         });
 
+        // OAUTH-14
         it('a code that comes again, and ends what it gave', async () => {
             const one = await assistant(client);
             const { site } = await signInBrowser(client);
@@ -361,6 +371,7 @@ describe('assistants by OAuth', () => {
             failed(await one.refresh(tokens.refresh_token), 'invalid_grant');
         });
 
+        // OAUTH-14
         it('a refresh token that comes again after a minute, and ends what came of it', async () => {
             const { assistant: one, tokens } = await connected(client);
             const next = ok(await one.refresh(tokens.refresh_token));
@@ -370,6 +381,7 @@ describe('assistants by OAuth', () => {
             failed(await one.refresh(next.refresh_token), 'invalid_grant');
         });
 
+        // OAUTH-13
         it('the refresh token before the one that was replaced, also within a minute', async () => {
             const { assistant: one, tokens } = await connected(client);
             const next = ok(await one.refresh(ok(await one.refresh(tokens.refresh_token)).refresh_token));
@@ -394,6 +406,7 @@ describe('assistants by OAuth', () => {
             await dead(won[0].body); // the others showed that two have the code
         });
 
+        // OAUTH-19
         it('more scopes at a refresh than the resident allowed', async () => {
             const { assistant: one, tokens } = await connected(client, { scope: 'account:read access:read' });
             failed(await one.refresh(tokens.refresh_token, { scope: 'account:read billing:write' }), 'invalid_scope');
@@ -444,6 +457,7 @@ describe('assistants by OAuth', () => {
             assert.deepEqual(await look(site, editor.ask({ scope: 'openid' })), { ...seen, host: 'cursor', this_device: true, scopes: FIRST });
         });
 
+        // OAUTH-9
         it('sends nothing anywhere if client or address are not known', async () => {
             const one = await assistant(client);
             const { site } = await signInBrowser(client);
@@ -459,6 +473,7 @@ describe('assistants by OAuth', () => {
             }
         });
 
+        // OAUTH-21
         it('has the errors of RFC 6749 and RFC 8707 for the rest, and cannot be allowed then', async () => {
             const one = await assistant(client);
             const { site } = await signInBrowser(client);
@@ -488,6 +503,7 @@ describe('assistants by OAuth', () => {
             refused(await site.post('/v1/oauth/decision', { request, allow: true, scopes: [] }), 400, 'INVALID_KEY_OPTIONS');
         });
 
+        // OAUTH-23
         it('is decided by a page of this website alone, with a resident who is signed in', async () => {
             const one = await assistant(client);
             const { cookie, email } = await signInBrowser(client);
@@ -502,6 +518,7 @@ describe('assistants by OAuth', () => {
             assert.equal((await robot.client.post('/v1/oauth/decision', body, { check: false })).status, 404); // only below /app
         });
 
+        // OAUTH-17
         it('tells of too many keys before anything is given', async () => {
             const session = await signIn(client);
             for (let i = 0; i < 20; i++) await agent(session, ['account:read']);
@@ -510,6 +527,7 @@ describe('assistants by OAuth', () => {
             refused(await site.post('/v1/oauth/decision', { request: one.ask(), allow: true }), 409, 'KEY_LIMIT');
         });
 
+        // OAUTH-17
         it('is told of too many keys at the exchange, too', async () => {
             const session = await signIn(client);
             const one = await assistant(client);
@@ -520,6 +538,7 @@ describe('assistants by OAuth', () => {
         });
     });
 
+    // OAUTH-18
     it('an assistant with a scheme of its own connects, and gets what the page showed for scopes that nobody knows', async () => {
         const one = await assistant(client, { uris: ['javascript:alert(1)', OWN_SCHEME], redirect: OWN_SCHEME });
         const { site } = await signInBrowser(client);
@@ -531,6 +550,7 @@ describe('assistants by OAuth', () => {
     });
 
     describe('registration', () => {
+        // OAUTH-2
         it('leaves out what it cannot take of a list, and returns the rest', async () => {
             const kept = async (uris, more) => ok(await register(client, { redirect_uris: uris, ...more }), 201).redirect_uris;
             assert.deepEqual(await kept([OWN_SCHEME, 'http://evil.example/', CALLBACK, 'javascript://x/%0aalert(1)', 'http://localhost:8787/callback', '']),
@@ -545,6 +565,7 @@ describe('assistants by OAuth', () => {
             }), [CALLBACK]);
         });
 
+        // OAUTH-1
         it('takes what clients send, and gives no secret', async () => {
             const answer = await register(client, {
                 client_name: '  Robot ', redirect_uris: [CALLBACK, 'http://localhost/'], grant_types: ['authorization_code'], token_endpoint_auth_method: 'client_secret_basic',
@@ -560,6 +581,7 @@ describe('assistants by OAuth', () => {
             assert.equal(ok(await register(client, { redirect_uris: [CALLBACK] }), 201).client_name, 'assistant.example');
         });
 
+        // OAUTH-8
         it('refuses what is not safe, with the errors of RFC 7591', async () => {
             const bad = (body, error) => register(client, body).then((answer) => failed(answer, error));
             for (const uri of ['http://assistant.example/', 'javascript:alert(1)', 'data:text/html,x', 'com.example:cb', `${CALLBACK}#x`, 'https://user@assistant.example/', '/cb', '',
@@ -576,6 +598,7 @@ describe('assistants by OAuth', () => {
             failed(await client.as(undefined).request('POST', '/oauth/register', { text: '{', check: false }), 'invalid_client_metadata');
         });
 
+        // OAUTH-3
         it('of thousands leaves nothing behind, and each of them can ask', async () => {
             const ids = new Set();
             for (let round = 0; round < 100; round++) {
@@ -653,6 +676,7 @@ describe('assistants by OAuth', () => {
         const ask = (path) => client.as(undefined).request('OPTIONS', path,
             { headers: { origin: 'https://web.example', 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' }, check: false });
 
+        // OAUTH-23
         it('may read the metadata, register, and get tokens, but not decide', async () => {
             for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-authorization-server', '/oauth/register', '/oauth/token', '/oauth/revoke']) {
                 const answer = await ask(path);
@@ -683,6 +707,7 @@ describe('assistants by OAuth', () => {
 describe('the limit of OAuth', () => {
     const w = useWorld({ config: { limits: { oauth_per_ip: 5 } } });
 
+    // OAUTH-22
     it('holds for each address', async () => {
         for (let i = 0; i < 5; i++) ok(await register(w.client, { redirect_uris: [CALLBACK] }), 201);
         const answer = await register(w.client, { redirect_uris: [CALLBACK] });

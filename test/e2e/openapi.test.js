@@ -127,17 +127,20 @@ describe('the OpenAPI documents', () => {
         }
     });
 
+    // DOC-4
     it('are short enough to be read by a program that pays for each word', () => {
         assert.ok(documents.served.length < 300_000, `${documents.served.length} bytes`);
         assert.ok(gzipSync(documents.served, { level: 9 }).length < 31_000, 'compressed');
     });
 
+    // DOC-3
     it('name their parts so that generators can make identifiers of the names', () => {
         for (const which of ['served', 'sandbox', 'site']) {
             for (const parts of Object.values(JSON.parse(documents[which]).components)) for (const name of Object.keys(parts)) assert.match(name, /^[A-Za-z]/, which);
         }
     });
 
+    // DOC-1
     it('show a body that is taken for every operation of the contract that takes one', () => {
         for (const operation of operations(JSON.parse(documents.served))) {
             const content = operation.requestBody?.content['application/json'];
@@ -159,6 +162,7 @@ describe('the OpenAPI documents', () => {
         }
     });
 
+    // DOC-2
     it('show an answer of every operation that gives JSON by a schema, which the schema takes, and no more', () => {
         for (const { document } of contract()) {
             const ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }));

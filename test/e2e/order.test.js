@@ -1,4 +1,4 @@
-// The order of checks of decisions section 1: of several things that are wrong, the first in the list is answered.
+// The order of checks of docs/behaviour/http.md: of several things that are wrong, the first in the list is answered.
 // engine: sqlite, because the checks come before the store
 import { describe, it, before } from 'node:test';
 import { idempotencyKey, refused } from './lib/client.js';
@@ -18,6 +18,7 @@ describe('order of checks', () => {
         reader = await agent(session, ['account:read']);
     });
 
+    // HTTP-1
     it('transport before route, size and key', async () => {
         refused(await client.request('POST', '/v1/nothing', { plain: true, text: '{}' }), 426, 'HTTPS_REQUIRED');
         refused(await client.request('PUT', '/v1/unlock', { plain: true }), 426, 'HTTPS_REQUIRED');

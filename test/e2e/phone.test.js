@@ -1,4 +1,4 @@
-// The forwarding phone: contract "Forwarding phone"; decisions sections 3 and 10.
+// The forwarding phone: contract "Forwarding phone"; docs/behaviour/account.md.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -42,6 +42,7 @@ describe('forwarding phone', () => {
             assert.ok(next_action.includes('/v1/account/phone/verification'));
         });
 
+        // ACCOUNT-11
         it('sends a code of six digits that is valid for ten minutes, and shows that it waits', async () => {
             const person = await resident(client);
             const { phone, answer, code } = await requested(person);
@@ -59,6 +60,7 @@ describe('forwarding phone', () => {
             assert.ok(seen.next_action.includes('/v1/account/phone/confirmation'));
         });
 
+        // ACCOUNT-18
         it('ends with the code: the phone is the account\'s, and shows without another text', async () => {
             const person = await resident(client);
             const { phone, code } = await requested(person);
@@ -71,6 +73,7 @@ describe('forwarding phone', () => {
             assert.equal((await texts(phone)).length, 1);
         });
 
+        // CALL-12
         it('forwards visitors to the phone, and takes its calls for the owner\'s', async () => {
             const person = await resident(client);
             const visitor = freshPhone();
@@ -116,6 +119,7 @@ describe('forwarding phone', () => {
             }
         });
 
+        // ACCOUNT-12
         it('lets a malformed code use up no attempt', async () => {
             const person = await resident(client);
             const { code } = await requested(person);
@@ -144,6 +148,7 @@ describe('forwarding phone', () => {
             refused(await confirm(person, '123456'), 403, 'NUMBER_NOT_PROVISIONED');
         });
 
+        // ACCOUNT-16
         it('one account at a time may have a phone', async () => {
             const [one, two] = [await resident(client), await resident(client)];
             const phone = await verified(one);
@@ -184,6 +189,7 @@ describe('forwarding phone', () => {
             ok(await confirm(person, code));
         });
 
+        // ACCOUNT-12, ACCOUNT-18
         it('are dead after the fifth wrong one, without Retry-After; a new one is not', async () => {
             const person = await resident(client);
             const { code } = await requested(person);
@@ -214,6 +220,7 @@ describe('forwarding phone', () => {
             refused(await confirm(person, code), 400, 'PHONE_CODE_EXPIRED');
         });
 
+        // ACCOUNT-12
         it('are good for ten minutes', async () => {
             const person = await resident(client);
             refused(await confirm(person, '123456'), 400, 'PHONE_CODE_EXPIRED');
@@ -225,6 +232,7 @@ describe('forwarding phone', () => {
             assert.equal((await status(person)).pending, null);
         });
 
+        // ACCOUNT-11
         it('give way to the newest one', async () => {
             const person = await resident(client);
             const first = await requested(person);
@@ -249,6 +257,7 @@ describe('forwarding phone', () => {
             assert.equal(ok(await confirm(person, code)).phone_number, phone);
         });
 
+        // ACCOUNT-23
         it('are never in the log', async () => {
             const person = await resident(client);
             const { code, phone } = await requested(person);
@@ -260,6 +269,7 @@ describe('forwarding phone', () => {
     });
 
     describe('limits', () => {
+        // ACCOUNT-13
         it('three codes in 15 minutes, then one for each that is older', async () => {
             const person = await resident(client);
             await requested(person);
@@ -284,6 +294,7 @@ describe('forwarding phone', () => {
             assert.equal((await Promise.all(phones.map(texts))).flat().length, 3);
         });
 
+        // ACCOUNT-13
         it('three changes in 24 hours, refused at the request already', async () => {
             const person = await resident(client);
             await verified(person);
@@ -301,6 +312,7 @@ describe('forwarding phone', () => {
     });
 
     describe('a text that cannot be sent', () => {
+        // ACCOUNT-19
         it('is tried twice when the provider does not answer', async () => {
             for (const kind of ['timeout', 'error']) {
                 const person = await resident(client);
@@ -310,6 +322,7 @@ describe('forwarding phone', () => {
             }
         });
 
+        // ACCOUNT-19
         it('fails when it does not answer again, or refuses, and its code is good for nothing', async () => {
             const person = await resident(client);
             const waiting = await requested(person);
@@ -359,6 +372,7 @@ describe('forwarding phone', () => {
 
     describe('of a linked building', () => {
         const rings = async ({ virtual_number: to }) => (await visit(client, { to })).forwarded_to;
+        // BUILDING-11, BUILDING-35
         it('follows the account\'s unless one was given', async () => {
             const who = await owner(client);
             const cabin = await added(who);

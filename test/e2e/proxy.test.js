@@ -1,4 +1,4 @@
-// Behind a proxy: decisions section 1, "HTTPS". X-Forwarded-* counts from trusted peers only.
+// Behind a proxy: docs/behaviour/http.md, "HTTPS". X-Forwarded-* counts from trusted peers only.
 // engine: sqlite, because addresses and schemes are decided before the store
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
@@ -13,6 +13,7 @@ describe('trusted proxy', () => {
     const ask = (chain) => client.post('/v1/auth/otp', { email: freshEmail() },
         { plain: true, headers: { 'X-Forwarded-Proto': 'https', 'X-Forwarded-For': chain } });
 
+    // HTTP-41
     it('is believed when it says https, in any case', async () => {
         for (const proto of ['https', 'HTTPS']) ok(await forwarded('/v1/health', { 'X-Forwarded-Proto': proto }));
         const session = await signIn(client);

@@ -46,6 +46,7 @@ describe('notices', () => {
         await subscription.first('test');
     }
 
+    // SITE-12
     it('are off until a browser asks for them', async () => {
         const one = await signInBrowser(client, { email: owner.email });
         const read = ok(await one.site.get(path()));
@@ -57,6 +58,7 @@ describe('notices', () => {
         assert.deepEqual(two.subscription.notices(), ['test']);
     });
 
+    // SITE-16
     it('tell of a ring, encrypted for the browser alone and signed by the service', async () => {
         const one = await subscribed();
         await visitor();
@@ -78,6 +80,7 @@ describe('notices', () => {
         assert.ok(Math.abs(sent.notification.timestamp - Date.now()) < 600_000);
     });
 
+    // SITE-21
     it('tell of a call over SIP while the visitor is still asked for a code', async () => {
         await grant(owner, { type: 'passcode', label: 'Grandma', access_code: '4821' });
         const one = await subscribed(['ring', 'opened']);
@@ -88,6 +91,7 @@ describe('notices', () => {
         assert.equal((await call.ended).status, 0);
     });
 
+    // SITE-16
     it('are in the language of the browser', async () => {
         const browsers = [];
         for (const language of Object.keys(TITLES)) browsers.push([language, await subscribed(['ring'], { language: `${language}-CA` })]);
@@ -110,6 +114,7 @@ describe('notices', () => {
         assert.equal((await one.subscription.first('opened')).message.notification.body, 'Parcel · Home');
     });
 
+    // SITE-13
     it('tell each browser the heaviest thing that it wants of a moment', async () => {
         const [ring, opened] = [await subscribed(['ring']), await subscribed(['ring', 'opened'])];
         await grant(owner, { type: 'timer', label: 'Party', expires_in_minutes: 60 });
@@ -145,6 +150,7 @@ describe('notices', () => {
         assert.deepEqual(one.subscription.notices(), ['test']);
     });
 
+    // SITE-14
     it('go to the newest endpoint of a browser, whichever building told it', async () => {
         owner = await linkedOwner(client);
         const one = await subscribed(['ring']);
@@ -161,6 +167,7 @@ describe('notices', () => {
         ['signed out with all', (one) => one.site.delete('/v1/browsers')],
         ['signed out from another browser', async (one) => (await signInBrowser(client, { email: owner.email })).site.delete(`/v1/browsers/${one.id}`)],
     ]) {
+        // SITE-14
         it(`end with a browser that is ${how}`, async () => {
             const one = await subscribed();
             assert.ok((await end(one)).status < 300);
@@ -183,6 +190,7 @@ describe('notices', () => {
 
     describe('that a push service does not take', () => {
         for (const status of [404, 410]) {
+            // SITE-19
             it(`end the subscription at ${status}`, async () => {
                 const one = await subscribed();
                 service.answer = (request, response) => response.writeHead(status).end();
@@ -191,6 +199,7 @@ describe('notices', () => {
             });
         }
 
+        // SITE-19
         it('are sent again after Retry-After, as long as they are of use', async () => {
             const one = await subscribed(['opened']);
             await grant(owner, { type: 'timer', label: 'Parcel', expires_in_minutes: 60 });
@@ -223,6 +232,7 @@ describe('notices', () => {
             await quietly(one, before);
         });
 
+        // SITE-19
         it('are dropped at a refusal, and the next one is sent', async () => {
             const one = await subscribed(['ring', 'refused']);
             service.answer = (request, response) => response.writeHead(403).end();
@@ -235,6 +245,7 @@ describe('notices', () => {
         });
 
         if (engine === 'postgresql') {
+            // SITE-20
             it('are sent by another node when theirs is killed', async (t) => {
                 const other = await joined(w, { config: { ...REACHABLE, public_url: undefined } });
                 const one = await subscribed(['ring']);
@@ -252,6 +263,7 @@ describe('notices', () => {
             });
         }
 
+        // SITE-20
         it('delay only their own account when it does not answer', async () => {
             const stuck = [];
             for (let i = 0; i < 3; i++) stuck.push(await subscribed());
@@ -266,6 +278,7 @@ describe('notices', () => {
         });
     });
 
+    // SITE-15
     it('are refused with keys or an endpoint that no browser gives', async () => {
         const { site } = await signInBrowser(client, { email: owner.email });
         const { keys } = new Subscription(service);
@@ -281,6 +294,7 @@ describe('notices', () => {
         refused(await owner.client.get(path()), 404, 'NOT_FOUND');
     });
 
+    // SITE-22
     it('come by e-mail to those who prefer that', async () => {
         const { site } = await signInBrowser(client, { email: owner.email });
         const put = (notices) => site.put(`${path()}/email`, { notices }, { headers: { 'accept-language': 'es' } });

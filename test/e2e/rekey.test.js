@@ -46,6 +46,7 @@ describe('the master key', () => {
     });
     after(() => daemon?.stop());
 
+    // STORE-17
     it('stops the start when it is lost or another, and nothing is lost by that', async () => {
         const { secret } = ok(await register(owner), 201);
         const file = join(daemon.data, 'master.key'), kept = join(daemon.data, 'kept');
@@ -58,6 +59,7 @@ describe('the master key', () => {
         assert.equal(ok(await register(owner)).secret, secret);
     });
 
+    // STORE-18
     it('is replaced while the service runs, and both keys open until then', async () => {
         const { secret } = ok(await register(owner));
         const old = readFileSync(join(daemon.data, 'master.key'), 'utf8').trim(), fresh = hex();
@@ -95,6 +97,7 @@ describe('the master key', () => {
         await restart({ master_key: fresh });
     });
 
+    // OAUTH-3
     it('leaves connected assistants as they are, and others register again', async () => {
         const old = daemon.config.secrets.master_key, fresh = hex();
         const kept = await connected(owner.client), other = await assistant(owner.client);

@@ -61,6 +61,7 @@ describe('the command line', () => {
         return done;
     }
 
+    // CLI-1
     it('keeps the key for its user alone, and no session besides', async () => {
         assert.equal(statSync(file).mode & 0o777, 0o600);
         assert.equal(statSync(join(directory, 'config/portero')).mode & 0o777, 0o700);
@@ -175,6 +176,7 @@ describe('the command line', () => {
         assert.match((await fails(1, 'key', 'list')).stderr, /\(WEB_SESSION_REQUIRED\)/);
     });
 
+    // CLI-5
     it('tells by its exit status that a key is missing or wrong, and that nobody answers', async () => {
         const other = { env: { PORTERO_URL: 'http://127.0.0.1:9' } };
         const missing = await commands.run(['unlock', 'list'], other);
@@ -211,6 +213,7 @@ describe('the command line', () => {
         assert.equal(JSON.parse(spawnSync('sh', ['-c', read], { env: cleanEnvironment({ PORTERO_KEY: key }), encoding: 'utf8' }).stdout).data.length, 0);
     });
 
+    // CLI-4
     it('sends a request again with the same Idempotency-Key when its answer is lost', async () => {
         const seen = [];
         const server = http.createServer((request, response) => {
@@ -238,6 +241,7 @@ describe('the command line', () => {
         }
     });
 
+    // CLI-2
     it('asks before it trusts a certificate that is signed by itself, and then trusts that one', async () => {
         const other = new Commands({ directory: temporaryDirectory() });
         const who = freshEmail();
@@ -262,6 +266,7 @@ describe('the command line', () => {
         }
     });
 
+    // CLI-2
     it('needs no name in a certificate whose fingerprint a person accepted, and takes no other', async () => {
         const other = new Commands({ directory: temporaryDirectory() });
         const who = freshEmail();
@@ -297,6 +302,7 @@ describe('the command line', () => {
         }
     });
 
+    // CLI-1
     it('keeps several logins apart, and revokes a key at logout', async () => {
         const who = freshEmail();
         assert.equal((await commands.login(client, who, ['--profile', 'second'])).status, 0);
@@ -314,6 +320,7 @@ describe('the command line', () => {
         await fails(2, 'account', 'show', '--profile', '../second');
     });
 
+    // CLI-3
     it('tells to log in again when the key has ended, which takes nothing but the code', async () => {
         const who = freshEmail();
         const again = ['--profile', 'short'];
@@ -439,6 +446,7 @@ describe('the command line', () => {
         }
     });
 
+    // CLI-3
     it('asks for the scopes at a terminal, where the door can be set up by default, and names the command for more', async () => {
         const newcomer = freshEmail();
         const login = `${binary} login --url ${client.daemon.https} --ca-file ${join(client.daemon.data, 'tls.crt')} --profile newcomer`;

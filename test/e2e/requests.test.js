@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
+import { current } from './lib/mcp.js';
 import { eventually, signIn, UNKNOWN_ID, useWorld, world } from './lib/world.js';
 
 const admin = (w, ...args) => portero(['admin', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data]);
@@ -24,6 +25,7 @@ describe('requests', () => {
         return pattern.exec(w.daemon.stderr)[0];
     };
 
+    // SERVICE-25
     it('that failed are found by the ID their answer carries', async () => {
         const answer = await session.client.get(`/v1/unlock/${UNKNOWN_ID}`);
         refused(answer, 404, 'NOT_FOUND');
@@ -41,6 +43,7 @@ describe('requests', () => {
         for (const word of ['NOT_FOUND', '/v1/unlock/{id}', account]) assert.ok(text.stdout.includes(word), word);
     });
 
+    // SERVICE-28
     it('have the trace of their client in the log', async () => {
         const trace = '0af7651916cd43dd8448eb211c80319c';
         const traced = (value) => session.client.get(`/v1/unlock/${UNKNOWN_ID}`, { headers: { traceparent: value } });
@@ -61,6 +64,7 @@ describe('requests', () => {
         }
     });
 
+    // SERVICE-26
     it('of an unknown path or method have no part that could be a secret', async () => {
         const secret = session.key;
         const paths = [
@@ -98,10 +102,13 @@ describe('requests', () => {
         for (const name of readdirSync(directory)) assert.equal(statSync(join(directory, name)).mode & 0o777, 0o600);
     });
 
+    // DOC-12, SERVICE-27
     it('leave one line each, without the contents', async () => {
         const good = await session.client.get('/v1/logs?limit=7');
         const line = await lineOf(good.headers['x-request-id']);
         assert.match(line, /method=GET path=\/v1\/logs status=200 us=\d+ bytes=\d+ account=[0-9a-f]{24} key=[0-9a-f]{24} peer=127\.0\.0\.1$/);
+        const called = await current(session.client, 'tools/call', { name: 'getAccount', arguments: {} });
+        assert.match(await lineOf(called.headers['x-request-id']), /path=\/v1\/account status=200 .* via=mcp/);
         const bad = await session.client.get('/v1/logs?limit=hush');
         assert.match(await lineOf(bad.headers['x-request-id']), /path=\/v1\/logs status=400 code=[A-Z_]+ us=/);
         const directory = join(w.daemon.data, 'requests');

@@ -24,6 +24,7 @@ describe('retention', () => {
     let people;
     before(async () => { people = [await keeper(client), await keeper(client)]; });
 
+    // LOG-8, SERVICE-32
     it('deletes what is older than its days, and keeps what is younger', async () => {
         const [person] = people;
         const endpoint = ok(await person.client.post('/v1/webhooks', { url: receiver.url('/kept') }), 201);
@@ -72,6 +73,7 @@ describe('retention', () => {
 describe('retention for ever', () => {
     const w = useWorld({ config: { retention: { calls_days: 0 } } });
 
+    // LOG-8
     it('keeps the log by default, and calls with 0', async () => {
         const person = await keeper(w.client);
         await grant(person, { type: 'passcode', access_code: '1111', label: 'First' });

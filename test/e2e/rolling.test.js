@@ -73,6 +73,7 @@ describe('two nodes behind HAProxy', () => {
         assert.equal(await code('127.0.0.6'), 200);
     });
 
+    // SERVICE-18
     it('restart in turn without an error for their clients', async () => {
         const { key } = await signIn(first.client);
         const answers = new Map();

@@ -7,7 +7,7 @@
 // With --again, files that failed run once more, alone: "unstable: NAME" tells of one that passes then.
 // With --reached, each file's costs and what it reached on PostgreSQL are written to JSON.
 // A run of all files also fails if no test called an operation of the OpenAPI documents, no answer matched the example of
-// one, or no test provoked an error code that docs/decisions.md does not except.
+// one, or no test provoked an error code that lib/codes.js does not except.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -196,7 +196,7 @@ async function gaps() {
         ...allCodes().filter((code) => !met.codes.has(code) && !excepted.has(code)).map((code) => `no test provoked ${code}`),
         ...contract().flatMap((document) => document.examples()).filter((name) => !met.examples.has(name))
             .map((name) => `no answer had the members that src/api/examples.json shows of ${name}`),
-        ...[...excepted].filter((code) => met.codes.has(code)).map((code) => `${code} was provoked: remove it from the exceptions of docs/decisions.md`),
+        ...[...excepted].filter((code) => met.codes.has(code)).map((code) => `${code} was provoked: remove it from the exceptions of lib/codes.js`),
     ];
 }
 

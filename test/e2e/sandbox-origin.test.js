@@ -1,5 +1,5 @@
 // The sandbox's operations answer programs and its own pages on this machine, and no other origin's page that a
-// browser here has open, by whatever name that reaches it (decisions section 11, loopback).
+// browser here has open, by whatever name that reaches it (docs/behaviour/sandbox.md, loopback).
 // engine: sqlite, because the origin is checked before the store
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
@@ -37,6 +37,7 @@ describe('the sandbox', () => {
         }
     });
 
+    // SANDBOX-1
     it('does not answer under another name, which may have been rebound', async () => {
         for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', 'xlocalhost', 'door.example.com.evil.example', '127.0.0.1.evil.example', '[::2]', '128.0.0.1', '']) {
             assert.notEqual(await ask([`Host: ${host}`]), 200, host);
@@ -44,6 +45,7 @@ describe('the sandbox', () => {
         }
     });
 
+    // SANDBOX-1
     it('does not answer forwarded requests, whatever their headers say', async () => {
         for (const field of ['X-Forwarded-For: 127.0.0.1', 'X-Forwarded-Proto: https', 'X-Forwarded-Host: localhost', 'Forwarded: for=127.0.0.1', 'X-Real-IP: 127.0.0.1', 'Via: 1.1 proxy']) {
             assert.equal(await ask(own(field)), 403, field);

@@ -212,6 +212,7 @@ describe('the sandbox\'s page', () => {
         });
     }
 
+    // HTTP-25
     it('runs nothing that is not its own, and stands in no frame', async () => {
         const page = await client.get('/sandbox/');
         assert.match(page.headers['content-security-policy'], /default-src 'none'.*script-src 'self'.*frame-ancestors 'none'/);

@@ -15,6 +15,7 @@ describe('the sandbox\'s receiver', () => {
     const endpoint = async (who, url) => ok(await who.client.post('/v1/webhooks', { url }), 201);
     const outcome = async (who, id) => ok(await who.client.get(`/v1/webhooks/${id}/deliveries`)).data[0];
 
+    // WEBHOOK-34
     it('gets events, and checks their signatures as a receiver should', async () => {
         const person = await resident(client, { tone: '9' });
         const { id, secret } = await endpoint(person, 'https://receiver.test/');

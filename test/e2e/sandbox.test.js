@@ -1,4 +1,4 @@
-// The sandbox: decisions section 14.
+// The sandbox: docs/behaviour/sandbox.md.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
@@ -13,6 +13,7 @@ describe('sandbox', () => {
     const wrongRequest = (answer) => assert.equal(answer.status, 400, answer.text);
 
     describe('messages', () => {
+        // SANDBOX-11
         it('are listed newest first, by recipient and channel, at most as many as asked for', async () => {
             const [one, two] = [freshEmail(), freshEmail()];
             const first = await challenge(client, one);
@@ -38,12 +39,14 @@ describe('sandbox', () => {
             for (const to of [email, encodeURIComponent(email)]) assert.equal((await messages(`?to=${to}`)).length, 1, to);
         });
 
+        // HTTP-19
         it('refuse an invalid limit or channel', async () => {
             for (const query of ['?limit=0', '?limit=x', '?channel=pigeon']) wrongRequest(await client.get(`/sandbox/messages${query}`));
         });
     });
 
     describe('clock', () => {
+        // SANDBOX-9
         it('moves forward only, and everything follows it', async () => {
             const before = ok(await client.get('/sandbox/clock'));
             const moved = await advance(client, 3600);
@@ -56,6 +59,7 @@ describe('sandbox', () => {
             assert.ok(Math.abs(Date.parse(created_at) - await now(client)) < 60_000);
         });
 
+        // SANDBOX-9
         it('keeps its offset across restarts', async () => {
             const { offset_seconds } = await advance(client, 86_400);
             assert.deepEqual(await w.daemon.terminate(), { code: 0, signal: null });
@@ -68,6 +72,7 @@ describe('sandbox', () => {
     });
 
     describe('subscriptions', () => {
+        // SANDBOX-5
         it('change as the provider would say, repeatedly too', async () => {
             const session = await signIn(client);
             const status = async () => ok(await session.client.get('/v1/account')).subscription.status;
@@ -87,6 +92,7 @@ describe('sandbox', () => {
     });
 
     describe('numbers', () => {
+        // SANDBOX-15
         it('show the holder of each, and never assign one twice', async () => {
             const session = await signIn(client);
             const home = await provisioned(session);

@@ -1,4 +1,4 @@
-// The rules for every request, on any resource: contract "Conventions"; decisions section 1.
+// The rules for every request, on any resource: contract "Conventions"; docs/behaviour/http.md.
 // engine: sqlite, because it tests HTTP and the documents
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
@@ -48,6 +48,7 @@ describe('service', () => {
             assert.equal(document.info.version, '1.0.0');
         });
 
+        // SERVICE-6
         it('is found without a configured address, on the bound port', async () => {
             const other = await world();
             try {
@@ -79,6 +80,7 @@ describe('service', () => {
             assert.equal(document.info.license.identifier, 'Apache-2.0');
         });
 
+        // DOC-1, HTTP-23, KEY-10
         it('refuses unknown fields in the bodies it says so of, and lets answers grow', () => {
             const [, { document }] = contract();
             const schemaOf = (holder) => holder?.content?.['application/json']?.schema?.$ref?.split('/').pop();
@@ -96,6 +98,7 @@ describe('service', () => {
             for (const name of given) assert.ok(!JSON.stringify(document.components.schemas[name]).includes('"additionalProperties":false'), name);
         });
 
+        // DOC-5
         it('keeps the sandbox out of the contract', () => {
             const [sandbox, v1] = contract();
             assert.ok(v1.operations().every((operation) => !/ \/sandbox\//.test(operation)));
@@ -142,6 +145,7 @@ describe('service', () => {
             refused(await (await agent(session, ['account:read'])).client.get('/v1/billing/plans'), 403, 'INSUFFICIENT_SCOPE', 'billing:write');
         });
 
+        // BILLING-1
         it('follow the configuration', async () => {
             const other = await world({ config: { billing: { 'plan weekly': { amount: 999, currency: 'eur' }, 'plan yearly': { available: false } } } });
             try {
@@ -156,6 +160,7 @@ describe('service', () => {
     });
 
     describe('paths and methods', () => {
+        // HTTP-3
         it('answers an unknown path under /v1 with 404 in the envelope, with or without a key', async () => {
             for (const path of ['/v1/nothing', '/v1/', '/v1/unlock/', '/v1/unlock/a/b', '/v1/Health', '/v1/health/x']) {
                 refused(await client.get(path), 404, 'NOT_FOUND');
@@ -163,6 +168,7 @@ describe('service', () => {
             }
         });
 
+        // HTTP-4
         it('answers another method on every known path with 405 and the methods it knows', async () => {
             for (const document of contract()) {
                 for (const template of Object.keys(document.document.paths)) {
@@ -178,6 +184,7 @@ describe('service', () => {
             }
         });
 
+        // HTTP-5
         it('answers HEAD as GET, without a body', async () => {
             const got = await client.get('/v1/plans');
             const head = await client.head('/v1/plans');
@@ -190,6 +197,7 @@ describe('service', () => {
             assert.equal((await client.head('/v1/nothing')).status, 404);
         });
 
+        // HTTP-20
         it('gives every answer its own request id', async () => {
             const ids = new Set();
             for (const path of ['/v1/health', '/v1/nothing', '/v1/account', '/v1/plans', '/v1/health']) {
@@ -198,6 +206,7 @@ describe('service', () => {
             assert.equal(ids.size, 5);
         });
 
+        // HTTP-20
         it('ignores a request id and other headers of the client', async () => {
             const answer = await client.get('/v1/health', { headers: { 'X-Request-ID': 'req_mine', 'X-Whatever': '1', Cookie: 'a=b' } });
             assert.notEqual(answer.headers['x-request-id'], 'req_mine');
@@ -205,6 +214,7 @@ describe('service', () => {
     });
 
     describe('plain HTTP', () => {
+        // HTTP-39
         it('answers everything with 426 and Upgrade, also what is unknown, and never looks at a key', async () => {
             for (const [method, path] of [['GET', '/v1/health'], ['GET', '/v1/account'], ['POST', '/v1/unlock'], ['GET', '/v1/nothing'], ['PUT', '/v1/plans']]) {
                 const answer = await session.client.request(method, path, { plain: true });
@@ -214,6 +224,7 @@ describe('service', () => {
             }
         });
 
+        // HTTP-41
         it('is not fooled by X-Forwarded-Proto from a peer that is no trusted proxy', async () => {
             refused(await session.client.get('/v1/health', { plain: true, headers: { 'X-Forwarded-Proto': 'https' } }), 426, 'HTTPS_REQUIRED');
         });
@@ -252,12 +263,14 @@ describe('service', () => {
             '5000 levels': nested(5000),
         };
         for (const [name, text] of Object.entries(notJson)) {
+            // HTTP-7
             it(`refuses ${name} as INVALID_JSON`, async () => {
                 refused(await create(text), 400, 'INVALID_JSON');
             });
         }
 
         for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'application', '', undefined]) {
+            // HTTP-7
             it(`refuses Content-Type ${type} as INVALID_JSON`, async () => {
                 refused(await create(valid, { 'Content-Type': type }), 400, 'INVALID_JSON');
             });
@@ -269,6 +282,7 @@ describe('service', () => {
             });
         }
 
+        // HTTP-8
         it('accepts 32 levels as JSON', async () => {
             refused(await create(nested(32)), 400, 'INVALID_UNLOCK', 'x');
         });
@@ -277,6 +291,7 @@ describe('service', () => {
             ok(await create(`\r\n\t ${valid} \n`), 201);
         });
 
+        // HTTP-10
         it('accepts exactly 102,400 bytes and refuses one more as PAYLOAD_TOO_LARGE', async () => {
             const sized = (n) => valid + ' '.repeat(n - valid.length);
             ok(await create(sized(102_400)), 201);

@@ -1,4 +1,4 @@
-// Settings of a building: contract "Buildings, setup and settings", building rule 5; decisions section 5.
+// Settings of a building: contract "Buildings, setup and settings", building rule 5; docs/behaviour/buildings.md.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
@@ -32,6 +32,7 @@ describe('settings', () => {
         refused(await save({ unlock_tone: '9' }, `"${'0'.repeat(64)}"`, session, `/v1/buildings/${id}/settings`), 404, 'NUMBER_NOT_FOUND');
     });
 
+    // BUILDING-43
     it('carry a quoted token of 64 hex as version and ETag', async () => {
         const answer = await read();
         const body = ok(answer);
@@ -57,6 +58,7 @@ describe('settings', () => {
         ok(await save({ greeting_denied: 'Wrong.' }, `W/${await current()}`));
     });
 
+    // BUILDING-43
     it('get a new version also when a save changes nothing, so that the older one is refused', async () => {
         const first = await current();
         const { unlock_tone } = ok(await read());
@@ -64,6 +66,7 @@ describe('settings', () => {
         refused(await save({ unlock_tone }, first), 409, 'SETTINGS_VERSION_CONFLICT');
     });
 
+    // HTTP-33
     it('refuse a save without If-Match, or with a malformed one, as SETTINGS_VERSION_REQUIRED', async () => {
         const hex = (await current()).slice(1, -1);
         for (const value of [undefined, '', '*', hex, `"${hex.slice(1)}"`, `"${hex}0"`, `"${hex}", "${hex}"`, `"${'g'.repeat(64)}"`, '"0"', `w/"${hex}"`, `W/ "${hex}"`]) {
@@ -71,6 +74,7 @@ describe('settings', () => {
         }
     });
 
+    // HTTP-33
     it('refuse a save on a version that is not current as SETTINGS_VERSION_CONFLICT', async () => {
         refused(await save({ unlock_tone: '9' }, `"${'0'.repeat(64)}"`), 409, 'SETTINGS_VERSION_CONFLICT');
     });
@@ -84,6 +88,7 @@ describe('settings', () => {
         assert.deepEqual(ok(await read()), won[0].body);
     });
 
+    // BUILDING-42
     it('keep the white space of greetings and may be empty', async () => {
         for (const text of ['  two\t\nlines  ', '', ' ']) {
             const body = ok(await save({ greeting_welcome: text }, await current()));
@@ -101,6 +106,7 @@ describe('settings', () => {
     });
 
     for (const tone of ['', '1234', 'a', '9 ', ' 9', '9-', 9, ['9'], 'A', '９']) {
+        // BUILDING-41
         it(`refuse the tone ${JSON.stringify(tone)} as INVALID_TONE`, async () => {
             refused(await save({ unlock_tone: tone }, await current()), 400, 'INVALID_TONE', 'unlock_tone');
         });
@@ -112,12 +118,14 @@ describe('settings', () => {
         });
     }
 
+    // BUILDING-41
     it('refuse a greeting that is no string as INVALID_GREETING', async () => {
         for (const value of [5, true, ['a'], {}]) {
             refused(await save({ greeting_denied: value }, await current()), 400, 'INVALID_GREETING', 'greeting_denied');
         }
     });
 
+    // BUILDING-34
     it('say how the release tone is sent, with defaults', async () => {
         const standard = { length_ms: 200, gap_ms: 400, delay_ms: 0, repeat: 1, mode: 'auto', before_greeting: false };
         const before = ok(await read());
@@ -129,6 +137,7 @@ describe('settings', () => {
         assert.deepEqual(again.release, { ...changed.release, before_greeting: true, repeat: 3 });
     });
 
+    // BUILDING-33
     it('have a time zone, which the list of buildings shows too', async () => {
         const before = ok(await read());
         assert.equal(before.timezone, null);
@@ -139,6 +148,7 @@ describe('settings', () => {
         assert.equal(ok(await owner.client.get('/v1/buildings')).data[0].timezone, 'America/Toronto');
     });
 
+    // BUILDING-36
     it('name the phones that ring, and ask for 1 by default when there are several', async () => {
         assert.deepEqual(ok(await read()).ring, { numbers: [], strategy: 'all', seconds: 30, accept: false, message: false });
         const numbers = ['+15551110001', '+15551110002'];
@@ -148,6 +158,7 @@ describe('settings', () => {
         assert.deepEqual(ok(await save({ ring: { numbers: [] } }, await current())).ring.numbers, []);
     });
 
+    // BUILDING-38, BUILDING-39
     it('list the callers that may open, and know the numbers that did', async () => {
         const box = '+15553330000';
         const before = ok(await read());
@@ -195,11 +206,13 @@ describe('settings', () => {
         });
     }
 
+    // BUILDING-37
     it('refuse to ring the number of the building itself', async () => {
         const { virtual_number } = ok(await read());
         refused(await save({ ring: { numbers: [virtual_number] } }, await current()), 400, 'INVALID_SETTINGS', 'ring.numbers');
     });
 
+    // BUILDING-41
     it('refuse an empty object, unknown fields and nulls as INVALID_SETTINGS', async () => {
         refused(await save({}, await current()), 400, 'INVALID_SETTINGS');
         refused(await save({ colour: 'red' }, await current()), 400, 'INVALID_SETTINGS', 'colour');

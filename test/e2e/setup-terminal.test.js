@@ -62,6 +62,7 @@ describe('portero setup at a terminal', () => {
 
     const url = () => `https://${HOST}:${https}`;
 
+    // SERVICE-37
     it('refuses every wrong answer at its question, with the rule, and asks again', async () => {
         const long = `https://${'a'.repeat(1100)}`;
         start('wrong', '--data', file('wrong-data'));
@@ -150,6 +151,7 @@ describe('portero setup at a terminal', () => {
         assert.ok(!existsSync(file('echo')));
     });
 
+    // SERVICE-37
     it('keeps the answers when something fails at the end, and tries again', async () => {
         start('late', '--data', file('late-data'));
         writeFileSync(file('late'), ''); // in place of the directory
@@ -163,6 +165,7 @@ describe('portero setup at a terminal', () => {
         assert.deepEqual(readdirSync(file('late')).sort(), ['master.key', 'portero.conf', 'tls.key', 'tls.pem']);
     });
 
+    // SERVICE-37
     it('changes a configuration: Enter keeps everything, an answer changes only its keys', async () => {
         start('again', '--data', file('again-data'));
         await answerAll({ 'Address of the website': url(), 'Address and port for calls': '127.0.0.1:0', 'IP addresses of the call boxes': '10.0.0.1' });

@@ -77,6 +77,7 @@ describe('portero setup', () => {
         }
     });
 
+    // SERVICE-37
     it('names each thing around the service that is not as it must be', async () => {
         const done = await setup(answers({ mail_url: `smtp://127.0.0.1:${await freePort()}`, pbx: `127.0.0.1:${await freePort()}`, public_url: 'https://door.invalid' }));
         assert.equal(done.status, 1, done.stderr);
@@ -93,6 +94,7 @@ describe('portero setup', () => {
         for (const line of [`public_url = "${url}"`, `https = "0.0.0.0:${ports.https}"`, 'engine = sqlite', 'certificate = "', 'provider = call', 'free_plan = "weekly"']) assert.ok(text.includes(line), text);
     });
 
+    // SERVICE-15
     it('makes a certificate for a host or an address, and again when the name changes', async () => {
         const own = { config: join(directory, 'named', 'portero.conf'), data_dir: join(directory, 'named-data') };
         const certified = async (public_url, ...options) => (await setup(answers({ public_url, data_dir: own.data_dir }), '--config', own.config, ...options)).stdout;
@@ -109,6 +111,7 @@ describe('portero setup', () => {
         assert.doesNotMatch(told, /^written .*tls\.pem|^250 /m);
     });
 
+    // SERVICE-38
     it('tells whether the PBX accepts the registration, and repeats the checks alone', async () => {
         const provider = await Provider.start();
         const config = join(directory, 'trunk', 'portero.conf');

@@ -1,4 +1,4 @@
-// The process: start, signals, the data directory: decisions section 11.
+// The process: start, signals, the data directory: docs/behaviour/service.md.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -33,12 +33,14 @@ describe('process', () => {
     };
 
     describe('start', () => {
+        // SERVICE-8
         it('prints one line when all listeners accept, and nothing more on standard output', async () => {
             assert.match(w.daemon.stdout, /^ready https:\/\/127\.0\.0\.1:\d+ http:\/\/127\.0\.0\.1:\d+ sip:127\.0\.0\.1:\d+\n$/);
             ok(await w.client.get('/v1/health'));
             assert.equal(w.daemon.stdout.split('\n').length, 2);
         });
 
+        // SERVICE-11
         it('keeps the data directory and its files private', () => {
             assert.equal(statSync(w.daemon.data).mode & 0o777, 0o700);
             for (const name of readdirSync(w.daemon.data)) {
@@ -122,6 +124,7 @@ describe('process', () => {
         assert.ok(ok(await session.client.get('/v1/unlock')).data.some((row) => row.label === 'finished'));
     });
 
+    // SERVICE-16
     it('SIGTERM lets a call end, takes others meanwhile, and serves HTTPS until then', async (t) => {
         const phone = await Baresip.start();
         t.after(() => phone.stop());
@@ -158,6 +161,7 @@ describe('process', () => {
         await restart();
     });
 
+    // SERVICE-19
     it('a second signal ends it at once', async () => {
         const connection = await RawConnection.open(w.daemon.httpsPort);
         connection.send(post(idempotencyKey(), 'never finished').slice(0, -4));
@@ -188,6 +192,7 @@ describe('process', () => {
         assert.deepEqual(open, ['/dev/null', '/dev/null']);
     });
 
+    // SERVICE-24
     it('writes its log as JSON if asked, an object a line', async () => {
         const other = await Daemon.start({ config: { log: { format: 'json', requests: true } } });
         const client = new Client(other);
@@ -254,6 +259,7 @@ describe('certificates', () => {
         assert.equal(await served(), 'first');
     });
 
+    // SERVICE-13
     it('are read again at SIGHUP, while connections stay', async () => {
         const connection = await RawConnection.open(daemon.httpsPort);
         use('second');
@@ -264,6 +270,7 @@ describe('certificates', () => {
         connection.destroy();
     });
 
+    // SERVICE-13
     it('stay as they are when the new ones do not load', async () => {
         writeFileSync(file('certificate.pem'), 'nonsense');
         daemon.process.kill('SIGHUP');
@@ -285,6 +292,7 @@ describe('certificates', () => {
 });
 
 describe('production', () => {
+    // SERVICE-12, STORE-12
     it('has no sandbox and leaves no core; its schema changes when the operator says so', async () => {
         const directory = temporaryDirectory();
         const options = productionOptions(directory);

@@ -1,4 +1,4 @@
-// Sign-in by e-mail code: contract "Public, sign-in and keys", Authentication 2; decisions section 2.
+// Sign-in by e-mail code: contract "Public, sign-in and keys", Authentication 2; docs/behaviour/keys.md.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
@@ -56,12 +56,14 @@ describe('sign-in', () => {
     const notEmails = [undefined, null, 5, '', '   ', 'nobody', '@example.com', 'nobody@', 'a b@example.com', 'a@b@example.com',
         'a@exa mple.com', 'a\n@example.com', `${'a'.repeat(250)}@x.com`, ['a@example.com'], 'a@-', 'a@.example.com'];
     for (const email of notEmails) {
+        // KEY-9
         it(`refuses ${JSON.stringify(email)} as INVALID_EMAIL`, async () => {
             refused(await client.post('/v1/auth/otp', { email }), 400, 'INVALID_EMAIL', 'email');
             refused(await verify(email, { challenge: 'chl_00000000000000000000000000000000', otp: '123456' }), 400, 'INVALID_EMAIL', 'email');
         });
     }
 
+    // KEY-7
     it('answers alike whether or not the address has an account', async () => {
         const known = await signIn(client);
         const answers = [await client.post('/v1/auth/otp', { email: known.email }), await client.post('/v1/auth/otp', { email: freshEmail() })];
@@ -95,6 +97,7 @@ describe('sign-in', () => {
         assert.deepEqual(statuses.sort(), [200, 401, 401, 401, 401, 401, 401, 401]);
     });
 
+    // KEY-1
     it('refuses an unknown challenge, and one of another address, as INVALID_OTP', async () => {
         const [mine, theirs] = [freshEmail(), freshEmail()];
         const sent = await challenge(client, mine);
@@ -111,6 +114,7 @@ describe('sign-in', () => {
         ok(await verify(email, sent));
     });
 
+    // KEY-2
     it('kills the challenge at the fifth wrong code, also for the right one', async () => {
         const email = freshEmail();
         const sent = await challenge(client, email);
@@ -118,6 +122,7 @@ describe('sign-in', () => {
         refused(await verify(email, sent), 401, 'INVALID_OTP');
     });
 
+    // KEY-1
     it('counts a malformed code as an attempt', async () => {
         const email = freshEmail();
         const sent = await challenge(client, email);
@@ -134,6 +139,7 @@ describe('sign-in', () => {
         refused(await verify(email, sent), 401, 'INVALID_OTP');
     });
 
+    // KEY-4
     it('refuses the fourth unexpired challenge of an address, without Retry-After; a used one makes room', async () => {
         const email = freshEmail();
         const sent = [];
@@ -152,6 +158,7 @@ describe('sign-in', () => {
         for (const answer of answers.filter(({ status }) => status !== 200)) refused(answer, 429, 'OTP_RATE_LIMIT');
     });
 
+    // KEY-4
     it('lets a dead challenge count towards the three until it expires', async () => {
         const email = freshEmail();
         const sent = await challenge(client, email);
@@ -180,6 +187,7 @@ describe('sign-in', () => {
         refused(await session.client.get('/v1/account'), 401, 'INVALID_KEY');
     });
 
+    // KEY-3
     it('writes no code or challenge into the log, at any level', async () => {
         const email = freshEmail();
         const sent = await challenge(client, email);

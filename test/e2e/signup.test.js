@@ -28,6 +28,7 @@ describe('a service whose residents are listed', () => {
     const w = useWorld({ config: LISTED });
     const mails = async (email) => ok(await w.client.as(undefined).get(`/sandbox/messages?channel=email&to=${encodeURIComponent(email)}`)).data;
 
+    // KEY-11
     it('answers any address alike, mails only those that are listed, and logs the others without their address', async () => {
         const [listed, stranger] = [freshEmail(), freshEmail()];
         told(w, 'account', 'add', listed.toUpperCase());
@@ -48,6 +49,7 @@ describe('a service whose residents are listed', () => {
         assert.equal(sql(w.daemon, `SELECT count(*) FROM account WHERE email = '${stranger}';`).trim(), '0');
     });
 
+    // KEY-11
     it('makes no account for the right code of an address that was taken off the list meanwhile', async () => {
         const email = freshEmail();
         told(w, 'account', 'add', email);
@@ -56,6 +58,7 @@ describe('a service whose residents are listed', () => {
         refused(await w.client.post('/v1/auth/verify', { email, purpose: 'web', ...sent }), 401, 'INVALID_OTP');
     });
 
+    // KEY-12
     it('lists the accounts, adds many, and removes one that nobody has used', async () => {
         const all = Array.from({ length: 3 }, freshEmail).sort();
         const added = told(w, 'account', 'add', ...all);
@@ -72,6 +75,7 @@ describe('a service whose residents are listed', () => {
         ok(await session.client.get('/v1/account'));
     });
 
+    // BUILDING-28
     it('gives a number to whom the operator names, says and logs who has it, and nobody else gets it', async () => {
         const [ada, bob] = [freshEmail(), freshEmail()];
         told(w, 'account', 'add', ada, bob);
@@ -168,6 +172,7 @@ describe('an installation that lists its residents from now on', () => {
 });
 
 describe('the configuration', () => {
+    // KEY-11
     it('does not let everybody sign up for numbers that the operator pays for', () => {
         const directory = temporaryDirectory();
         const check = (text) => {

@@ -309,6 +309,7 @@ describe('the page Access', () => {
         await closing(page);
     });
 
+    // SITE-5
     it('speaks the browser\'s language', async () => {
         const person = await resident(client);
         for (const [locale, title] of [['es-MX', 'Acceso'], ['fr-CA', 'Accès']]) {

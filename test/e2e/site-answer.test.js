@@ -65,6 +65,7 @@ describe('a browser', () => {
         return loudest;
     }
 
+    // CALL-28
     it('listens, answers in place of the phone, talks and opens the door', async () => {
         const { page, bell, press, title, stopped, ended } = await ring(allowed);
         await press('Listen');
@@ -96,6 +97,7 @@ describe('a browser', () => {
         await page.context().close();
     });
 
+    // CALL-31
     it('ends the call when it is closed while somebody talks', async () => {
         const { page, press, title, ended } = await ring(allowed);
         await press('Answer');

@@ -193,6 +193,7 @@ describe('the page of a building', () => {
         const freshPhone = () => `+1514${randomInt(2_000_000, 10_000_000)}`;
         const refusals = (status) => assert.ok(browser.takeComplaints().every((text) => text.includes(`status of ${status}`)));
 
+        // SITE-8
         it('gets a phone that was never confirmed, by its code and with the keyboard alone', async () => {
             const { cabin, settings, page, dialog, type, accountPhone } = await withCabin();
             const number = freshPhone();
@@ -219,6 +220,7 @@ describe('the page of a building', () => {
             await closing(page);
         });
 
+        // BUILDING-35, SITE-8
         it('gets a phone that was confirmed before, without a code, and the account keeps its own', async () => {
             const { person, settings, page, dialog, type, give, accountPhone } = await withCabin();
             const next = await verifyPhone(person);

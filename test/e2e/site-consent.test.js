@@ -85,6 +85,7 @@ describe('the page of consent', () => {
         await b.close(tab);
     });
 
+    // OAUTH-9
     it('sends no browser anywhere by itself: not for a mistake, not without a known address', async () => {
         const one = await assistant(client);
         const person = await resident(client);
@@ -126,6 +127,7 @@ describe('the page of consent', () => {
         assert.equal(answer.headers['cross-origin-opener-policy'], 'same-origin');
     });
 
+    // OAUTH-10
     it('says that a program on this device gets the access', async () => {
         const one = await assistant(client, { redirect: 'http://127.0.0.1:45001/callback' });
         const tab = await b.open(page(one), await resident(client));
@@ -203,6 +205,7 @@ describe('the page of consent of an assistant that is known by an address', () =
         await b.close(tab);
     });
 
+    // OAUTH-10
     it('warns that any program on this device can ask in that name', async () => {
         const one = known(client, host.put('/local.json', { redirect_uris: [LOCAL] }), LOCAL);
         const tab = await b.open(page(one), await resident(client));

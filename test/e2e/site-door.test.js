@@ -54,6 +54,7 @@ describe('a page, while someone is at the door,', () => {
     const bell = (page) => page.locator('.bell');
     const title = (page, name) => bell(page).getByRole('heading', { name }).waitFor();
 
+    // SITE-23
     it('tells who calls and each step, until a phone answers and the call ends', async () => {
         const person = await withPhone();
         const home = await openSigned(browser, w, person, '/');
@@ -81,6 +82,7 @@ describe('a page, while someone is at the door,', () => {
         await home.context().close();
     });
 
+    // SITE-25
     it('opens the door while the phone rings, with the keyboard', async () => {
         const person = await withPhone();
         const page = await openSigned(browser, w, person, '/access');
@@ -109,6 +111,7 @@ describe('a page, while someone is at the door,', () => {
         await page.context().close();
     });
 
+    // SITE-25
     it('offers nothing while the visitor is asked for a code', async () => {
         const person = await withPhone();
         await grant(person, { type: 'passcode', access_code: '1357', label: 'Florist' });
@@ -121,6 +124,7 @@ describe('a page, while someone is at the door,', () => {
         await page.context().close();
     });
 
+    // SITE-24
     it('shows a call that began before the page was opened, and hides it when asked to', async () => {
         const person = await withPhone();
         const call = await ring(person);
@@ -149,6 +153,7 @@ describe('a page, while someone is at the door,', () => {
         await page.context().close();
     });
 
+    // SITE-23
     it('shows it in a dialog too, where a form is filled in', async () => {
         const person = await withPhone();
         const page = await openSigned(browser, w, person, '/');
@@ -164,6 +169,7 @@ describe('a page, while someone is at the door,', () => {
         await page.context().close();
     });
 
+    // SITE-26
     it('rings after somebody has used the page, in one of its tabs, unless it is switched off', async () => {
         const person = await withPhone();
         const page = await openSigned(browser, w, person, '/', {

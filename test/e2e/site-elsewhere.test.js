@@ -25,6 +25,7 @@ describe('the sandbox, seen from another computer', () => {
 
     const TITLES = { en: 'Only on the service’s own machine', es: 'Solo en la propia máquina del servicio', fr: 'Seulement sur la machine du service' };
     for (const [locale, title] of Object.entries(TITLES)) {
+        // SANDBOX-2
         it(`tells in ${locale} why it shows no page, and the command that leads to one`, async () => {
             for (const path of ['/sandbox/tour', '/sandbox/']) {
                 const page = await browser.page(`${origin}${path}`, { locale });

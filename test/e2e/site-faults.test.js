@@ -142,6 +142,7 @@ describe('a browser', () => {
             assert.deepEqual(chromium.takeComplaints(), []);
         });
 
+        // CALL-31
         it('it is killed, and the call ends when its checks stay away', async () => {
             const { person, page, press, title, ended } = await ringFirefox();
             await press('Answer');

@@ -39,6 +39,7 @@ describe('the page of a guest', () => {
     const texts = (page) => page.locator('main').innerText();
 
     for (const [locale, title, other] of LANGUAGES) {
+        // SITE-5
         it(`is in the browser's language, or another, without a script: ${locale}`, async () => {
             const { path, made } = await linkOf(person, { type: 'passcode', expires_in_minutes: 60 });
             const page = await browser.page(path, { locale, javaScriptEnabled: false });

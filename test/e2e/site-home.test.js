@@ -24,6 +24,7 @@ describe('the website', () => {
     after(() => browser?.close());
     afterEach(() => assert.deepEqual(browser.takeComplaints(), []));
 
+    // BUILDING-33
     it('tells times in the building\'s zone, which comes with the release key', async () => {
         const person = await resident(client);
         const settings = await person.client.get(`/v1/buildings/${person.building.id}/settings`);
@@ -180,6 +181,7 @@ describe('the website', () => {
         await closing(page);
     });
 
+    // SITE-6
     it('leads from nothing to a door that opened, and the person says so', async () => {
         const email = freshEmail();
         const page = await browser.page(url);
@@ -257,6 +259,7 @@ describe('the website', () => {
         await closing(page);
     });
 
+    // SITE-4
     it('switches between buildings, and remembers which', async () => {
         const person = await owner(client);
         await added(person);
@@ -272,6 +275,7 @@ describe('the website', () => {
         await closing(page);
     });
 
+    // SITE-2
     it('asks for a page without a session to sign in, and then shows that page', async () => {
         const person = await resident(client);
         const page = await browser.page(`${url}billing`);

@@ -38,6 +38,7 @@ describe('the website and a hostile page', () => {
     before(async () => { browser = await Browser.start(); });
     after(() => browser?.close());
 
+    // KEY-32
     it('refuses every call that another page sends, before anything else is looked at', async () => {
         const person = await resident(client);
         const { cookie } = await signInBrowser(client, { email: person.email });
@@ -96,6 +97,7 @@ describe('the website and a hostile page', () => {
         }
     });
 
+    // SITE-3
     it('lets no page be framed', async () => {
         const person = await resident(client);
         const { cookie } = await signInBrowser(client, { email: person.email });
@@ -105,6 +107,7 @@ describe('the website and a hostile page', () => {
         }
     });
 
+    // SITE-7
     it('shows every text of residents, visitors and receivers as text, on every page', async () => {
         const person = await resident(client);
         const greeting = HOSTILE.slice(0, 100);

@@ -30,6 +30,7 @@ describe('browsers on two nodes', () => {
         assert.equal(ok(await there.get('/v1/account')).email, email);
     });
 
+    // NODE-9
     it('are refused from the moment of their sign-out, for reads and writes', async () => {
         const person = await resident(client), made = await grant(person, { type: 'passcode' });
         for (let i = 0; i < REPETITIONS; i++) {
@@ -41,6 +42,7 @@ describe('browsers on two nodes', () => {
         }
     });
 
+    // KEY-26
     it('are refused once they are removed, replaced or signed out with all others', async () => {
         const first = await known(), { email } = first;
         const second = await known({ email });

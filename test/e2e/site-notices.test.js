@@ -57,6 +57,7 @@ describe('the page of notices', () => {
     const here = (page) => page.getByRole('region', { name: 'On this device' });
     const notices = async () => ok(await signed.site.get(`/v1/buildings/${owner.building.id}/notices`));
 
+    // SITE-11
     it('subscribes this browser, whose worker shows a ring, and ends it again', async () => {
         const subscription = new Subscription(service);
         const page = await open(subscription);
@@ -97,6 +98,7 @@ describe('the page of notices', () => {
         return list();
     }
 
+    // SITE-11
     it('says so where the browser blocks notices, and asks for nothing then', async () => {
         const page = await open(new Subscription(service), { permissions: [] });
         await page.evaluate(() => { globalThis.Notification.requestPermission = async () => 'denied'; });

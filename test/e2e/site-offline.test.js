@@ -106,6 +106,7 @@ describe('pages without a connection', () => {
     }, `${path} in the browser`);
     const fails = (page, path) => assert.rejects(page.goto(`${way.origin}${path}`), /ERR_/);
 
+    // SITE-9
     it('show the last state, its time, and no code, with nothing to press', async () => {
         const page = await opened(await person());
         await keeps(page, '/');
@@ -128,6 +129,7 @@ describe('pages without a connection', () => {
         await page.context().close();
     });
 
+    // SITE-10
     it('come from the service again as soon as it can be reached', async () => {
         const one = await person(), page = await opened(one);
         await keeps(page, '/');
@@ -142,6 +144,7 @@ describe('pages without a connection', () => {
         await page.context().close();
     });
 
+    // SITE-9
     it('are not kept by a browser that is not remembered', async () => {
         const page = await opened(await person(), false);
         await page.reload();
@@ -152,6 +155,7 @@ describe('pages without a connection', () => {
         await page.context().close();
     });
 
+    // SITE-10
     it('are gone after signing out', async () => {
         const page = await opened(await person());
         await keeps(page, '/');
@@ -179,6 +183,7 @@ describe('pages without a connection', () => {
         await other.context().close();
     });
 
+    // SITE-10
     it('are gone when somebody else is signed in', async () => {
         const page = await opened(await person());
         await keeps(page, '/');

@@ -48,6 +48,7 @@ describe('the data in a page', () => {
 
     const buildingOf = async ({ site }) => ok(await site.get('/v1/buildings')).data[0].id;
 
+    // SITE-1
     it('is what the calls answer to a subscriber, whatever the page\'s query says', async () => {
         const person = await resident(client);
         await grant(person, { type: 'timer', label: 'Dog walker', expires_in_minutes: 60 });
@@ -104,6 +105,7 @@ describe('the data in a page', () => {
         assert.ok(JSON.stringify(JSON.parse(textOf(answer))).includes(JSON.stringify(HOSTILE).slice(1, -1)));
     });
 
+    // SITE-4
     it('is that of a building of the account that the address or the browser names, and of no other', async () => {
         const person = await owner(client), stranger = await resident(client);
         const { id } = person.building, other = (await added(person)).id;
@@ -128,12 +130,13 @@ describe('the data in a page', () => {
         }
     });
 
+    // HTTP-52, SITE-2
     it('comes with every page for signed-in people, which asks to sign in first', async () => {
         const person = await resident(client);
         const { cookie } = await signInBrowser(client, { email: person.email });
         for (const path of ['/', '/access', '/activity', '/building', '/buildings', '/notices', '/billing', '/agents', '/webhooks', '/account', '/account?checkout=success']) {
-            const answer = await client.as(undefined).get(path, { headers: { cookie: `${COOKIE}=${cookie}` }, check: false });
-            assert.deepEqual([path, answer.status, answer.headers['cache-control']], [path, 200, 'no-store']);
+            const answer = await client.as(undefined).get(path, { headers: { cookie: `${COOKIE}=${cookie}`, 'accept-encoding': 'br, gzip' }, check: false });
+            assert.deepEqual([path, answer.status, answer.headers['cache-control'], answer.headers['content-encoding']], [path, 200, 'no-store', undefined]);
             assert.equal(JSON.parse(textOf(answer)).account.email, person.email);
             const without = await client.as(undefined).get(path, { check: false });
             assert.deepEqual([path, without.status, without.headers['cache-control']], [path, 200, 'no-cache']);
@@ -141,6 +144,7 @@ describe('the data in a page', () => {
         }
     });
 
+    // SITE-1
     it('costs one request of the limit, and none is sent beyond it', async () => {
         const { cookie, email } = await signInBrowser(client);
         for (let left = 11; left >= 0; left--) {
@@ -152,6 +156,7 @@ describe('the data in a page', () => {
         assert.ok(answer.headers['retry-after'] && !answer.text.includes(email), answer.text);
     });
 
+    // SITE-3
     it('may be reached by a link from elsewhere, but not framed or read there', async () => {
         const { cookie } = await signInBrowser(client, { email: freshEmail() });
         const { status, headers } = await open(cookie, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', origin: 'https://elsewhere.test' });

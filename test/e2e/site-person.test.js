@@ -40,12 +40,14 @@ describe('a person\'s own data', () => {
         theirs = (await signInBrowser(client, { email: other.email })).site;
     });
 
+    // ACCOUNT-31
     it('are the document that the operator\'s command writes', async () => {
         await parts(site);
         await eventually(async () => (await told(one.email)).length > 0, 'the mail about it');
         assert.deepEqual(steady((await parts(site)).join('')), steady(exported(w, one.email)));
     });
 
+    // ACCOUNT-31
     it('come in parts, each with a bounded number of rows', async () => {
         for (let i = 0; i < 40; i += 1) await grant(one, { type: 'passcode', label: `${i} ${'x'.repeat(60)}` }, { 'X-Service-Building-Id': one.building.id });
         const eight = w.daemon.dsn ? "lpad(i::text, 8, '0')" : "printf('%08d', i)";
@@ -60,6 +62,7 @@ describe('a person\'s own data', () => {
         assert.deepEqual(document, steady(exported(w, one.email)));
     });
 
+    // ACCOUNT-31
     it('have nothing of others, and a cursor of one person is refused to another', async () => {
         const first = ok(await site.get('/v1/account/export'));
         refused(await theirs.get(`/v1/account/export?cursor=${first.pagination.cursor}`), 400, 'INVALID_CURSOR');
@@ -69,6 +72,7 @@ describe('a person\'s own data', () => {
         for (const secret of [one.account, one.email, one.building.id, ...one.secrets, ...other.secrets]) assert.ok(!text.includes(secret), secret);
     });
 
+    // ACCOUNT-32
     it('are told to the owner by mail when they are copied, once in an hour, with the browser and in its language', async () => {
         const { email, site: mine } = await signInBrowser(client, { headers: { 'user-agent': FIREFOX } });
         const copy = (language) => mine.get('/v1/account/export', { headers: { 'user-agent': FIREFOX, 'accept-language': language } });
@@ -87,11 +91,13 @@ describe('a person\'s own data', () => {
         assert.equal((await told(email))[0].subject, 'A copy of all your data was made');
     });
 
+    // ACCOUNT-31
     it('are for the website alone: no key reads or deletes them', async () => {
         refused(await one.client.get('/v1/account/export'), 404, 'NOT_FOUND');
         refused(await one.client.post('/v1/account/deletion', await challenge(client, one.email)), 404, 'NOT_FOUND');
     });
 
+    // ACCOUNT-33
     it('are not deleted without a new code for the account\'s own address', async () => {
         const sent = await challenge(client, one.email);
         const wrong = { ...sent, otp: sent.otp === '000000' ? '111111' : '000000' };
@@ -125,6 +131,7 @@ describe('a person\'s own data', () => {
 });
 
 describe('a person with an operation on the buildings', () => {
+    // ACCOUNT-34
     it('deletes the account once that has ended', async () => {
         const w = await world();
         try {

@@ -1,4 +1,4 @@
-// Browsers of the website: the cookie, the way in below /app, and which pages may use it (decisions, section 2).
+// Browsers of the website: the cookie, the way in below /app, and which pages may use it (docs/behaviour/keys.md).
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
@@ -14,6 +14,7 @@ describe('a browser of the website', () => {
     const w = useWorld({ config: { log_level: 'debug', log: { requests: true } } });
     const { client } = w;
 
+    // KEY-24
     it('signs in with a code and gets a cookie, and no key', async () => {
         const { answer, cookie, email, id, site } = await signInBrowser(client);
         assert.match(cookie, /^[0-9A-Za-z]{43}$/);
@@ -69,6 +70,7 @@ describe('a browser of the website', () => {
         assert.equal(made.headers.location, `/app/v1/unlock/${ok(made, 201).id}`);
     });
 
+    // KEY-27
     it('has the cookie of its latest sign-in only', async () => {
         const first = await signInBrowser(client);
         const second = await signInBrowser(client, { email: first.email, cookie: first.cookie });
@@ -85,12 +87,14 @@ describe('a browser of the website', () => {
         });
         const with_ = (cookie) => ({ headers: { cookie } });
 
+        // KEY-30
         it('a cookie is no key under /v1', async () => {
             refused(await client.as(undefined).get('/v1/account', { headers: { cookie: `${COOKIE}=${signedIn.cookie}`, ...SAME_ORIGIN } }), 401, 'AUTH_REQUIRED');
             refused(await client.as(signedIn.cookie).get('/v1/account'), 401, 'INVALID_KEY');
             refused(await client.as(`browser\u00a0${signedIn.cookie}`).get('/v1/account'), 401, 'INVALID_KEY');
         });
 
+        // KEY-30
         it('a key is no cookie, and Authorization is not read under /app', async () => {
             for (const authorization of [`Bearer ${session.key}`, `Bearer ${signedIn.cookie}`]) {
                 refused(await browser(client).get('/v1/account', { headers: { authorization } }), 401, 'AUTH_REQUIRED');
@@ -99,6 +103,7 @@ describe('a browser of the website', () => {
             ok(await signedIn.site.get('/v1/account', { headers: { authorization: 'Bearer nonsense' } }));
         });
 
+        // KEY-31
         it('only rows that are open to the website exist under /app', async () => {
             for (const path of ['/v1/health', '/v1/nothing', '/openapi.json', '/v1/', '/v1', '/sandbox/messages', '/admin/numbers', '/app/v1/account', '/hooks/stripe']) {
                 refused(await signedIn.site.get(path), 404, 'NOT_FOUND');
@@ -106,6 +111,7 @@ describe('a browser of the website', () => {
             refused(await signedIn.site.patch('/v1/account', {}), 405, 'METHOD_NOT_ALLOWED');
         });
 
+        // DOC-6
         it('the operations of browsers exist there alone', async () => {
             for (const path of ['/v1/browsers', `/v1/browsers/${UNKNOWN_ID}`]) {
                 refused(await session.client.get(path), 404, 'NOT_FOUND');
@@ -133,6 +139,7 @@ describe('a browser of the website', () => {
             });
         }
 
+        // KEY-33
         it('two fields are no sign-in', async () => {
             const raw = await RawConnection.open(Number(new URL(w.daemon.https).port));
             let asked = 0;
@@ -145,6 +152,7 @@ describe('a browser of the website', () => {
             raw.destroy();
         });
 
+        // KEY-33
         it('an unknown cookie is refused, and other cookies do not matter', async () => {
             refused(await browser(client, '0'.repeat(43)).get('/v1/account'), 401, 'INVALID_KEY');
             ok(await browser(client).get('/v1/account', with_(`a=b; ${COOKIE}=${signedIn.cookie};c="d e"; ${'x'.repeat(9000)}=y`)));
@@ -170,6 +178,7 @@ describe('a browser of the website', () => {
                 }
             });
 
+            // KEY-32
             it(`${method} ${target} of a browser without Sec-Fetch-Site needs an own Origin, if not GET`, async () => {
                 for (const origin of ['https://evil.example', `http://${own}`, 'null', '', `https://${own}.evil.example`, `https://${own}/`, 'https://localhost', `https://a@${own}`]) {
                     refused(await call(method, target, { origin }), 403, 'CROSS_SITE_REQUEST');
@@ -197,6 +206,7 @@ describe('a browser of the website', () => {
     describe('that is signed out', () => {
         const tell = async (site) => refused(await site.get('/v1/account'), 401, 'INVALID_KEY');
 
+        // KEY-26
         it('by itself loses its cookie, at once and for good', async () => {
             const { site } = await signInBrowser(client, { remember: true });
             const answer = await site.delete('/v1/auth/key');
@@ -231,6 +241,7 @@ describe('a browser of the website', () => {
             ok(await client.as(key.api_key).get('/v1/account'));
         });
 
+        // KEY-18
         it('by revoke-others is refused, also if its key had ended', async () => {
             const asleep = await signInBrowser(client, { remember: true });
             await advance(client, hours(13));
@@ -239,6 +250,7 @@ describe('a browser of the website', () => {
             for (const { site } of [asleep, awake]) await tell(site);
         });
 
+        // KEY-26
         it('by the revocation of its key is refused', async () => {
             const { site } = await signInBrowser(client, { remember: true });
             const [key] = ok(await site.get('/v1/auth/keys')).data;
@@ -260,6 +272,7 @@ describe('a browser of the website', () => {
         assert.deepEqual(ok(await site.get('/v1/browsers')).data.map((b) => b.id), [id]);
     });
 
+    // KEY-28
     it('is one of at most 20; the one that was unused for the longest time is signed out', async () => {
         const email = freshEmail(), all = [];
         for (let i = 0; i < 20; i++) {
@@ -277,6 +290,7 @@ describe('a browser of the website', () => {
     });
 
     describe('that is not remembered', () => {
+        // KEY-25
         it('ends with its key, after 12 hours', async () => {
             const { site, answer } = await signInBrowser(client, { remember: false });
             assert.ok(Math.abs(Date.parse(answer.body.ends_at) - (await now(client) + 12 * HOUR)) < HOUR);
@@ -318,6 +332,7 @@ describe('a browser of the website', () => {
             refused(await site.get('/v1/account'), 401, 'INVALID_KEY');
         });
 
+        // KEY-25
         it('comes back 29 days after its last use, and again; not after 30', async () => {
             const { site } = await signInBrowser(client, { remember: true });
             for (let i = 0; i < 2; i++) {

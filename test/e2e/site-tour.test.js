@@ -68,6 +68,7 @@ describe('the tour', () => {
         await closing(page);
     });
 
+    // SANDBOX-13
     it('shows lines that do what its buttons do, and notices what they have done', async () => {
         const page = await open('/sandbox/tour');
         const email = /tour-[0-9a-f]{6}@example\.com/.exec(await line(page, 'account'))[0];
@@ -95,6 +96,7 @@ describe('the tour', () => {
         await closing(page);
     });
 
+    // SANDBOX-13
     it('continues after a reload, in another tab and after the key has ended, and starts again', async () => {
         const page = await open('/sandbox/tour');
         await go(page, 0, 2);
@@ -172,6 +174,7 @@ describe('the tour', () => {
         await closing(page);
     });
 
+    // SANDBOX-12
     it('makes accounts without a code, and signs in only the browser that asks', async () => {
         const email = freshEmail();
         const first = await w.client.post('/sandbox/accounts', { email });

@@ -28,11 +28,13 @@ for (const { name, understood, options, heard } of PLACES) describe(`speech ${na
         return ok(await person.client.get(`/v1/calls/${call.id}`)).steps.filter(({ step }) => step === 'asked_code').map(({ detail }) => detail ?? null);
     };
 
+    // CALL-42
     it(`is ${understood ? '' : 'not '}understood, say the settings`, async () => {
         const { person } = await withVoice();
         assert.deepEqual(ok(await person.client.get(`/v1/buildings/${person.building.id}/settings`)).speech, { understood });
     });
 
+    // CALL-42
     it(`is ${understood ? '' : 'not '}offered on the page of the guest`, async () => {
         const { person, made } = await withVoice();
         const link = ok(await person.client.post(`/v1/unlock/${made.id}/link`), 201);
@@ -47,6 +49,7 @@ for (const { name, understood, options, heard } of PLACES) describe(`speech ${na
         assert.deepEqual(await asked(person), understood ? ['speech'] : [null]);
     });
 
+    // CALL-42
     it('is never in the record of a call over SIP that does not understand it', async () => {
         const { person } = await withVoice();
         await buzz(w.daemon, person.number, '--digits', '7350');

@@ -115,6 +115,7 @@ describe('a code that is told in a call', () => {
         assert.ok(await w.daemon.logged(/code call id=[0-9a-f]{24} result="failed" status=(4|6)\d\d/));
     });
 
+    // ACCOUNT-22
     it('is an error for a number that nobody has', async () => {
         const { port, ended } = await refusing(404, { rings: false });
         const other = await world({ config: calling(port) });
@@ -127,6 +128,7 @@ describe('a code that is told in a call', () => {
         }
     });
 
+    // ACCOUNT-21
     it('is said twice, digit by digit, and verifies the phone', async () => {
         const from = phone.events.length;
         const asked = verification(person);
@@ -146,6 +148,7 @@ describe('a code that is told in a call', () => {
         assert.equal(data.length, 0);
     });
 
+    // ACCOUNT-22
     it('is not told more often in one hour than the operator allows', async () => {
         const other = await world({ config: calling(9, { calls_per_hour: 1 }) });
         try {
@@ -161,6 +164,7 @@ describe('a code that is told in a call', () => {
 });
 
 describe('a service that sends no codes', () => {
+    // ACCOUNT-20
     it('lets its operator verify the phone', async () => {
         const w = await world({ config: { sms: { provider: 'none' } } });
         try {

@@ -135,6 +135,7 @@ describe('a start on a server that does not answer', () => {
         before(() => sql(server, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'; SELECT pg_reload_conf();"));
         after(() => sql(server, 'ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf();'));
 
+        // STORE-11
         it('says so, and ends on SIGTERM', async () => {
             const service = spawned();
             assert.ok(await service.logged(/ warn waiting for store reason="PostgreSQL does not confirm a commit: see synchronous_standby_names"\n/), service.stderr);
@@ -169,6 +170,7 @@ describe('a start on a server that does not answer', () => {
         }
     });
 
+    // STORE-11
     it('goes on when the server does', async () => {
         const service = spawned();
         assert.ok(await service.outcome(() => /^ready /.exec(service.stdout), 60_000), service.stderr);
@@ -222,6 +224,7 @@ describe('a start while the server is away', () => {
     };
 
     for (const [name, [leave, words]] of Object.entries(AWAY)) {
+        // STORE-11
         it(`(it ${name}) waits, says so everywhere, ends on SIGTERM, and goes on when the server is back`, async () => {
             const own = join(directory, name.replaceAll(' ', '-'));
             mkdirSync(own);

@@ -1,4 +1,4 @@
-// The derived status of grants as time goes by: contract "Access grant status"; decisions section 6. The sandbox's clock moves.
+// The derived status of grants as time goes by: contract "Access grant status"; docs/behaviour/grants.md. The sandbox's clock moves.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok } from './lib/client.js';
@@ -44,6 +44,7 @@ describe('status', () => {
         await clear();
     });
 
+    // GRANT-15
     it('goes to exhausted with the last use, and new uses bring it back', async () => {
         let made = await grant(person, { type: 'passcode', access_code: '2580', remaining_uses: 2 });
         for (const left of [1, 0]) {
@@ -59,6 +60,7 @@ describe('status', () => {
         await clear();
     });
 
+    // GRANT-14
     it('puts inactive before exhausted, exhausted before expired', async () => {
         let made = await grant(person, { type: 'timer', expires_in_minutes: 10, remaining_uses: 1 });
         assert.equal((await visit(client, { to: person.number })).outcome, 'released');

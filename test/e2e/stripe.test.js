@@ -148,6 +148,7 @@ describe('Stripe', () => {
         assert.equal([...stripe.sessions.values()].filter(({ form }) => emails.has(form.customer_email)).length, sessions.length);
     });
 
+    // ACCOUNT-36
     it('deletes the customer with the account, and knows nothing of later events', async () => {
         const person = await subscriber(w, stripe);
         const done = await erase(w, person.email);
@@ -161,6 +162,7 @@ describe('Stripe', () => {
         assert.match((await erase(w, person.email)).stderr, /ACCOUNT_NOT_FOUND/);
     });
 
+    // ACCOUNT-36
     it('ends an open checkout before the account', async () => {
         const person = await signIn(w.client);
         const { id } = ok(await buy(person), 201);
@@ -201,6 +203,7 @@ describe('Stripe', () => {
         assert.equal(form.line_items[0].price, stripe.yearly.id);
     });
 
+    // BILLING-34
     it('opens no door for a payment that is pending, and sells nothing else meanwhile', async () => {
         const session = await signIn(w.client);
         const { id } = ok(await buy(session), 201);
@@ -245,6 +248,7 @@ describe('Stripe', () => {
         }
     });
 
+    // BILLING-34
     it('opens no door while payments are paused, which stays active for Stripe', async () => {
         const session = await subscriber(w, stripe);
         const read = stripe.readSubscription;
@@ -261,6 +265,7 @@ describe('Stripe', () => {
         await becomes(session, 'active');
     });
 
+    // BILLING-28
     it('opens the portal for customers alone', async () => {
         const session = await signIn(w.client);
         refused(await session.client.post('/v1/billing/portal'), 404, 'CUSTOMER_NOT_FOUND');
@@ -316,6 +321,7 @@ describe('Stripe', () => {
         assert.equal(await units(stripe, person), 1);
     });
 
+    // BILLING-36
     it('adds no building that the card does not pay for', async () => {
         const person = await owner(w, stripe);
         stripe.declines = 1;
@@ -360,6 +366,7 @@ describe('Stripe', () => {
         assert.equal(ok(await buy(session, key)).status, 'failed');
     });
 
+    // BILLING-32
     it('is not believed about our own key', async () => {
         const session = await signIn(w.client);
         const key = idempotencyKey();
@@ -383,6 +390,7 @@ describe('Stripe', () => {
             assert.equal(stripe.asked(/cs_test_unknown/).length, 1); // of the second
         });
 
+        // BILLING-38
         it('which count only with its signature', async () => {
             const event = stripe.event('checkout.session.completed', about);
             const now = Math.floor(Date.now() / 1000);
@@ -651,6 +659,7 @@ describe('Stripe, when it fails', () => {
 });
 
 describe('Stripe, when it is silent at the end', () => {
+    // SERVICE-18
     it('ends the service as it should, though a request waits longer for Stripe than the end for requests', async () => {
         const stripe = await StripeImitation.open();
         const w = await world({ config: stripe.config({ timeout_s: 14 }) });
@@ -671,6 +680,7 @@ describe('Stripe, when it is silent at the end', () => {
 describe('without Stripe', () => {
     const w = useWorld();
 
+    // BILLING-38
     it('there is no hook', async () => {
         refused(await w.client.post('/hooks/stripe', {}), 404, 'NOT_FOUND');
     });

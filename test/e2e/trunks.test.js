@@ -61,6 +61,7 @@ describe('a trunk that registers', () => {
         assert.doesNotMatch(w.daemon.stderr, /s3cret|wr0ng/);
     });
 
+    // PHONE-29
     it('is called at the number in To, with the caller whom the provider asserts', async () => {
         await becomes(w.daemon, 'provider', 'registered');
         const person = await resident(w.client, { tone: '9' });
@@ -86,6 +87,7 @@ describe('a trunk that requires encrypted audio', () => {
 });
 
 describe('a service that stops', () => {
+    // SERVICE-20
     it('ends its registration, so that the provider knows nobody to call', async () => {
         const provider = await Provider.start({ edge: 'edge.example' });
         const socket = dgram.createSocket('udp4');
@@ -109,6 +111,7 @@ describe('a service that stops', () => {
 });
 
 describe('a trunk whose server dies', () => {
+    // PHONE-25
     it('is down until the server answers again', async () => {
         let provider = await Provider.start();
         const daemon = await Daemon.start({ config: withPeers({ provider: { server: provider.address, probe_s: 1 } }) });
@@ -201,16 +204,19 @@ describe('a trunk over TLS', () => {
         rmSync(directory, { recursive: true, force: true });
     });
 
+    // PHONE-28
     it('registers if the certificate is for the name and its authority is trusted', async () => {
         await becomes(w.daemon, 'right', 'registered');
         assert.equal(trunk(w.daemon, 'right').transport, 'tls');
     });
 
+    // PHONE-28
     it('refuses a certificate for another name', async () => {
         await becomes(w.daemon, 'other_name', 'down');
         assert.match(trunk(w.daemon, 'other_name').last_error, /^certificate refused: .*hostname mismatch/i);
     });
 
+    // PHONE-28
     it('refuses a certificate of an unknown authority', async () => {
         await becomes(w.daemon, 'no_authority', 'down');
         assert.match(trunk(w.daemon, 'no_authority').last_error, /^certificate refused: /);

@@ -72,6 +72,7 @@ describe('a recorded greeting over Twilio', () => {
         for (const address of all.filter((text) => text !== 'Nobody can take your call right now. Goodbye.')) assert.equal((await fetch(address)).status, 200, address);
     });
 
+    // PHONE-59
     it('may be cached for a day, under an address that all calls of the day have', async () => {
         const person = await host();
         record(person, 'welcome', 1);
@@ -89,6 +90,7 @@ describe('a recorded greeting over Twilio', () => {
         assert.notEqual((await call(person, { digits: '4793' })).said[0], address);
     });
 
+    // PHONE-59
     it('is refused to all who have no address, or an old one', async () => {
         const person = await host();
         record(person, 'welcome', 1);
@@ -110,6 +112,7 @@ describe('a recorded greeting over Twilio', () => {
         assert.equal((await fetch((await call(person, { digits: '5814' })).said[0])).status, 200);
     });
 
+    // SANDBOX-14
     it('is named by the sandbox, which has no sound', async () => {
         const person = await host();
         record(person, 'granted', 1);
@@ -117,6 +120,7 @@ describe('a recorded greeting over Twilio', () => {
         assert.deepEqual([said.length, recorded], [2, said.slice(1)]);
     });
 
+    // PHONE-59
     it('that was removed during the call is a moment of silence, and a text from the next call on', async () => {
         const person = await host();
         record(person, 'welcome', 1);

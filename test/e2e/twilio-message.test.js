@@ -54,6 +54,7 @@ describe('a message left through Twilio', () => {
     const settled = () => eventually(() => jobs() === 0, 'the end of the jobs');
     const tries = (method, path) => rest.requests.filter((r) => r.method === method && path.test(r.path)).length;
 
+    // PHONE-60
     it('is kept with the call, sent to the owner, and deleted at Twilio', async () => {
         const person = await host();
         const heard = await call(person, { message: { wav: tone(4) } });
@@ -114,6 +115,7 @@ describe('a message left through Twilio', () => {
         repeated.close();
     });
 
+    // PHONE-60
     it('comes although Twilio reports nothing at all', async () => {
         const person = await host();
         await call(person, { message: { wav: tone(2), reported: false, end: 'hangup' }, silent: true });
@@ -170,6 +172,7 @@ describe('a message left through Twilio', () => {
         assert.equal(await mails(person), 1);
     });
 
+    // PHONE-60
     it('is only what the visitor said in this call', async () => {
         const person = await host();
         const heard = await call(person, { hangUp: true });

@@ -42,6 +42,7 @@ describe('a conversation through Twilio', () => {
     const record = async (person) => ok(await person.client.get(`/v1/calls/${ok(await person.client.get('/v1/calls')).data[0].id}`));
     const steps = async (person) => (await record(person)).steps.map(({ step, detail }) => (detail ? `${step} ${detail}` : step));
 
+    // PHONE-57
     it('opens the door with star and 9, and goes on', async () => {
         const person = await host();
         const heard = await call(person, { talk: '*9*9' });
@@ -63,6 +64,7 @@ describe('a conversation through Twilio', () => {
         assert.deepEqual([heard.tones, heard.talks], [null, 3]);
     });
 
+    // PHONE-57
     it("takes no key of the visitor's that the resident's line returns", async () => {
         for (const echo of ['9', '*']) {
             const person = await host();
@@ -137,12 +139,14 @@ describe('a conversation through Twilio', () => {
         }
     });
 
+    // PHONE-58
     it('is moved although Twilio fails at first', async () => {
         const person = await host();
         rest.order({ status: 503, body: 'busy' }, { method: 'POST', resource: 'Calls', count: 1 });
         assert.equal((await call(person, { talk: '*9' })).tones, '9');
     });
 
+    // PHONE-58
     it('goes on without keys if Twilio refuses to move it', async () => {
         const person = await host();
         await call(person, { stay: (sid) => w.daemon.logged(new RegExp(`warn resident's keys are not heard provider_call=${sid}\n`)) });

@@ -60,10 +60,12 @@ describe('Twilio\'s voice webhooks', () => {
             assert.equal((await send(target, { ...form, To: '+15550190001' }, { signature })).status, 403);
         });
 
+        // PHONE-54
         it('whatever host they name, because Twilio signs the public address', async () => {
             assert.equal((await send(VOICE, form, { headers: { Host: 'other.example' } })).status, 200);
         });
 
+        // PHONE-54
         it('from nobody else, who learns nothing from the answer', async () => {
             const forged = {
                 'no signature': { signature: null },
@@ -98,6 +100,7 @@ describe('Twilio\'s voice webhooks', () => {
         });
     });
 
+    // CALL-26
     it('leave the door to the telephone: it is not opened by a request', async () => {
         const person = await resident(client);
         await changeSettings(person, { ring: { numbers: ['+15551110001'] } });
@@ -106,6 +109,7 @@ describe('Twilio\'s voice webhooks', () => {
         refused(await person.client.post(`/v1/calls/${id}/open`), 409, 'CALL_ELSEWHERE');
     });
 
+    // PHONE-54
     it('do not exist without an account of Twilio', async () => {
         const bare = await world({ config: { public_url: PUBLIC_URL } });
         try {
@@ -133,6 +137,7 @@ describe('Twilio\'s voice webhooks', () => {
         assert.deepEqual([heard.rejected, heard.said], ['rejected', []]);
     });
 
+    // PHONE-55
     it('understand a code that was begun again, and never store its digits', async () => {
         const person = await resident(client);
         await passcode(person, '4793');
@@ -195,6 +200,7 @@ describe('Twilio\'s voice webhooks', () => {
     describe('forward a call', () => {
         const PHONES = ['+15551110001', '+15551110002'];
 
+        // PHONE-56
         it('under the building\'s number, and connect the resident who answers', async () => {
             const person = await resident(client);
             await changeSettings(person, { ring: { numbers: PHONES.slice(0, 1), seconds: 25 } });
@@ -209,6 +215,7 @@ describe('Twilio\'s voice webhooks', () => {
             assert.match((await call(person, { resident: 'declined' })).said[0], /not accepted/);
         });
 
+        // PHONE-56
         it('to a resident who must accept it, if the building wants that', async () => {
             const person = await resident(client, { tone: '#' });
             await changeSettings(person, { ring: { numbers: PHONES.slice(0, 1), accept: true } });
@@ -261,6 +268,7 @@ describe('Twilio\'s voice webhooks', () => {
     });
 
     describe('about a call that ends early', () => {
+        // PHONE-61
         it('leave no log entry if the caller hung up before a decision', async () => {
             const person = await resident(client);
             await passcode(person, '1234');
@@ -273,6 +281,7 @@ describe('Twilio\'s voice webhooks', () => {
             assert.deepEqual(ok(await person.client.get('/v1/logs')).data, []);
         });
 
+        // PHONE-55
         it('end it after three hours without a request', async () => {
             const person = await resident(client);
             await passcode(person, '1234');
@@ -285,6 +294,7 @@ describe('Twilio\'s voice webhooks', () => {
         });
     });
 
+    // PHONE-55
     it('use nothing twice when they are repeated, late, early or unknown', async () => {
         const person = await resident(client);
         const { id } = await timer(person, { remaining_uses: 5 });

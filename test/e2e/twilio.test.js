@@ -125,6 +125,7 @@ describe('Twilio', () => {
             }
         });
 
+        // ACCOUNT-19
         it('to a number that cannot receive texts are the caller\'s mistake', async () => {
             const person = await resident(client);
             for (const code of [21211, 21610, 21614]) {
@@ -249,6 +250,7 @@ describe('Twilio', () => {
             twilio.available.US = twilio.available.US.filter((number) => number !== first);
         });
 
+        // BUILDING-27
         it('are waited for while the provider has no number', async () => {
             const { session, home } = await subscribed();
             assert.deepEqual([home.provisioned, purchases()], [false, 0]);
@@ -265,6 +267,7 @@ describe('Twilio', () => {
             assert.equal((await later(session)).virtual_number, offered);
         });
 
+        // BUILDING-31
         it('that were bought without an answer are found, at once and never twice', async () => {
             for (const fault of [{ act: true, close: true }, { act: true, silent: true }, { act: true, status: 500, body: '' }, { act: true, status: 201, body: '{' },
                 { act: true, status: 201, body: { phone_number: '+15555550000' } }]) {
@@ -306,6 +309,7 @@ describe('Twilio', () => {
             twilio.available.US = [];
         });
 
+        // BUILDING-31, NODE-4
         it('are bought once by two nodes of one database, which are one to their clients', async () => {
             const { public_url, numbers, store } = w.daemon.config;
             const node = await world({ config: { public_url, numbers, twilio: twilio.config, store, secrets: { master_key: `file:${w.daemon.data}/master.key` } } });

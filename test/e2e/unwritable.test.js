@@ -39,6 +39,7 @@ describe('a PostgreSQL server that does not write', () => {
     const reasons = async () => (await ready(w.daemon)).reasons;
     const setting = (change) => sql({ dsn: cluster.dsn }, `SET default_transaction_read_only = off; ALTER SYSTEM ${change}; SELECT pg_reload_conf();`);
 
+    // HTTP-26, SERVICE-22
     it('ends readiness with a full disk, answers 503, and goes on when there is room', async () => {
         cluster.disk.refuse('ENOSPC');
         let answer; // until then, there is room in the files
@@ -54,6 +55,7 @@ describe('a PostgreSQL server that does not write', () => {
         await eventually(async () => (await ready(w.daemon)).ready, 'readiness');
     });
 
+    // STORE-5
     it('ends readiness while it is read-only', async () => {
         setting('SET default_transaction_read_only = on');
         await eventually(async () => (await reasons()).includes('the database server is read-only'), 'the reason', READY_MS);

@@ -42,6 +42,7 @@ describe('calls over SIP', { concurrency: 6 }, () => {
         assert.deepEqual(call.heard, ['rejected 404']);
     });
 
+    // BUILDING-38
     it('of callers that are not listed are rejected where the building wants it, and use nothing', async () => {
         const person = await resident(client, { tone: '9' });
         await grant(person, { type: 'timer', expires_in_minutes: 5, remaining_uses: 1 });
@@ -62,6 +63,7 @@ describe('calls over SIP', { concurrency: 6 }, () => {
 
     for (const [how, options] of [['RFC 4733 events', []], ['tones in the audio', ['--inband']], ['SIP INFO', ['--info']]]) {
         for (const transport of ['UDP', 'TCP']) {
+            // CLI-6
             it(`are opened by a code pressed as ${how}, over ${transport}`, async () => {
                 const person = await withCode('#0');
                 const to = transport === 'TCP' ? ['--sip', `tcp:${w.daemon.sip.slice(4)}`] : [];
@@ -72,6 +74,7 @@ describe('calls over SIP', { concurrency: 6 }, () => {
         }
     }
 
+    // CALL-23
     it('leave one line in the log: source, dialled number, keys, decision', async () => {
         const line = (rest) => w.daemon.logged(new RegExp(`info call source=udp:127\\.0\\.0\\.1:\\d+ caller=\\+15557654321 ${rest} id=\\S+\n`));
         for (const [option, keys] of [['--delay=0', 'events=4 tones=0 infos=0'], ['--inband', 'events=0 tones=4 infos=0'], ['--info', 'events=0 tones=0 infos=4']]) {
@@ -152,6 +155,7 @@ describe('calls over SIP', { concurrency: 6 }, () => {
         assert.equal(entries.filter((entry) => entry.type === 'call').length, 3);
     });
 
+    // CLI-6
     it('hear the greetings, which a key cuts short', async () => {
         const person = await withCode('9');
         const path = `/v1/buildings/${person.building.id}/settings`;

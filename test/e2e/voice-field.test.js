@@ -48,6 +48,7 @@ describe('a telephone in the field', { concurrency: 6 }, () => {
     const w = useWorld({ config: QUICK });
 
     for (const [ms, twist] of [[100, -8], [40, -8], [100, -4], [40, 4], [100, 4]]) {
+        // PHONE-41
         it(`presses keys of ${ms} ms whose high tone is ${twist} dB over the low one`, async () => {
             const person = await withCode(w);
             const call = await buzz(w.daemon, person.number, '--wav', keys('1234', { ms, twist }));
@@ -84,6 +85,7 @@ describe('a telephone in the field', { concurrency: 6 }, () => {
 });
 
 describe('a service', () => {
+    // PHONE-8
     it('on all addresses of the machine answers at those of IPv4 and IPv6', async () => {
         const w = await world({ config: QUICK, args: ['--https', '127.0.0.1:0', '--http', '127.0.0.1:0', '--sip', '[::]:0'] });
         try {
@@ -98,6 +100,7 @@ describe('a service', () => {
         }
     });
 
+    // BUILDING-29
     it('takes calls to an extension', async () => {
         const w = await world({ config: { ...QUICK, numbers: { provider: 'pool' } } });
         try {

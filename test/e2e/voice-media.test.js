@@ -53,6 +53,7 @@ describe('audio of call boxes', () => {
             ['SIP INFO', { mode: 'info', length_ms: 100, gap_ms: 100 }, '9#'],
             ['events, after a pause and twice', { mode: 'events', delay_ms: 500, repeat: 2, length_ms: 100, gap_ms: 100 }, '9#9#'],
         ]) {
+            // PHONE-44
             it(`baresip hears it as ${name}`, async () => {
                 const person = await withCode('9#');
                 const path = `/v1/buildings/${person.building.id}/settings`;

@@ -84,6 +84,7 @@ describe('a call without the store', () => {
 
     const names = engine === 'sqlite' ? ['on a full disk'] : ['while the server is gone', 'while the server hangs', 'while the server is read-only'];
     for (const name of names)
+        // ACCOUNT-29, CALL-10
         it(`rings and opens ${name}, uses no grant, and is recorded later`, async () => {
             const person = await ringing();
             await person.change({ numbers: ['+15550001234'] });

@@ -29,6 +29,7 @@ describe('portero phone', () => {
     }
 
     for (const [how, options] of [['RFC 4733 events', []], ['tones in the audio', ['--inband']], ['SIP INFO', ['--info']]]) {
+        // CLI-7
         it(`opens the door of a forwarded call with 9, pressed as ${how}`, async () => {
             const person = await forwarded();
             const phone = await start('--digits', '9', '--hangup', '2000', ...options);

@@ -66,6 +66,7 @@ describe('a PostgreSQL server that hangs', () => {
         }
     });
 
+    // HTTP-26
     it('leaves no request without an answer, and loses nothing', async () => {
         const rows = ok(await list(person)).data.length;
         const keys = Array.from({ length: 10 }, () => idempotencyKey());
@@ -136,6 +137,7 @@ describe('a lone request to a PostgreSQL server that hangs', () => {
 });
 
 describe('a primary that hangs while its standby answers', () => {
+    // STORE-6
     it('is waited for, as in a failover', async () => {
         // For libpq, a server that is read-only by default is a standby.
         const [primary, standby] = [new Cluster(), new Cluster({ default_transaction_read_only: 'on' })];
@@ -190,6 +192,7 @@ describe('a service that is frozen in a transaction', () => {
         }
     });
 
+    // STORE-8
     it('holds up the calls of that building, not the others', async () => {
         const { call: theirs, thaw } = await freezeInTransaction(there, here.daemon.dsn, person);
         const calls = Array.from({ length: 12 }, () => timed(buzz(here, person)));
@@ -315,6 +318,7 @@ describe('a commit that no standby has confirmed', () => {
         });
     }
 
+    // STORE-9
     it('holds up no read', async () => {
         const waiting = () => Number(sql({ dsn: cluster.dsn }, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'portero'"));
         setStandby("SET synchronous_standby_names = 'nobody'");

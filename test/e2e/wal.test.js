@@ -29,6 +29,7 @@ describe('the write-ahead log', () => {
         assert.deepEqual(hash(), before, args.join(' '));
     };
 
+    // STORE-1
     it('is left alone by every command while the service runs', async () => {
         const person = await resident(client);
         await grant(person, { type: 'passcode', label: 'Ana', access_code: '7350' });
@@ -50,6 +51,7 @@ describe('the write-ahead log', () => {
         await daemon.start();
     });
 
+    // STORE-2
     it('loses deleted data within a minute', async () => {
         const person = await resident(client);
         const label = 'Aurelia Hortensia Quimby';
@@ -60,6 +62,7 @@ describe('the write-ahead log', () => {
         await eventually(() => !has(), 'files without it');
     });
 
+    // STORE-3
     it('has one writer: another is named in the log, /ready and the metrics', async () => {
         const page = async (path) => (await fetch(`http://${daemon.metrics.replace(/^metrics:/, '')}${path}`)).text();
         assert.equal(JSON.parse(await page('/ready')).warnings, undefined);

@@ -1,4 +1,4 @@
-// Changes of webhook endpoints, and of their secrets: extensions (docs/decisions.md, section 8).
+// Changes of webhook endpoints, and of their secrets: extensions (docs/behaviour/webhooks.md).
 import { describe, it, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -49,6 +49,7 @@ describe('a webhook endpoint', () => {
     };
 
     describe('that is changed', () => {
+        // WEBHOOK-8
         it('keeps what is not named', async () => {
             const { secret, ...shown } = endpoint;
             assert.deepEqual(await listed(), { ...shown, active: true });
@@ -68,6 +69,7 @@ describe('a webhook endpoint', () => {
             await receiver.first(({ body }) => body.type === 'access.call_forwarded');
         });
 
+        // WEBHOOK-8
         it('sends what is pending to its new URL', async () => {
             receiver.answer = (request, response) => response.writeHead(503).end();
             await test();
@@ -86,6 +88,7 @@ describe('a webhook endpoint', () => {
             [{ events: ['access.denied', 'access.denied'], active: false }, 'INVALID_WEBHOOK_EVENTS', 'events'],
         ];
         for (const [body, code, word] of refusals) {
+            // WEBHOOK-3
             it(`refuses ${JSON.stringify(body)}, and stays as it was`, async () => {
                 const before = await listed();
                 refused(await change(body), 400, code, word);
@@ -109,6 +112,7 @@ describe('a webhook endpoint', () => {
     });
 
     describe('that is switched off', () => {
+        // WEBHOOK-9
         it('gets no events until it is switched on', async () => {
             assert.equal(ok(await change({ active: false })).active, false);
             await visit(client, { to: owner.number });
@@ -118,6 +122,7 @@ describe('a webhook endpoint', () => {
             assert.equal((await receiver.first()).body.type, 'access.call_forwarded');
         });
 
+        // WEBHOOK-9
         it('cancels what is pending, which can be sent again', async () => {
             receiver.answer = (request, response) => response.writeHead(503).end();
             await test();
@@ -132,6 +137,7 @@ describe('a webhook endpoint', () => {
             assert.equal((await receiver.first()).body.id, canceled.event_id);
         });
 
+        // WEBHOOK-9
         it('is still tested', async () => {
             ok(await change({ active: false }));
             assert.equal((await tested()).body.type, 'webhook.test');
@@ -139,6 +145,7 @@ describe('a webhook endpoint', () => {
     });
 
     describe('whose secret is changed', () => {
+        // WEBHOOK-14
         it('signs with both for a day, and with the new one after it', async () => {
             const answer = ok(await rotate());
             const { secret, previous_secret_until: until, ...shown } = answer;
@@ -155,6 +162,7 @@ describe('a webhook endpoint', () => {
             assert.throws(() => stripeTakes(after, endpoint.secret));
         });
 
+        // WEBHOOK-14
         it('keeps the earlier one as long as it is asked to, or not at all', async () => {
             const short = ok(await rotate({ keep_previous_hours: 1 }));
             await advance(client, seconds(HOUR));
@@ -164,6 +172,7 @@ describe('a webhook endpoint', () => {
             assert.deepEqual(signers(await tested(), [none.secret]), [none.secret]);
         });
 
+        // WEBHOOK-15
         it('refuses a third one while two are valid, unless both end', async () => {
             const second = ok(await rotate());
             refused(await rotate(), 409, 'WEBHOOK_ROTATION_PENDING');
@@ -173,6 +182,7 @@ describe('a webhook endpoint', () => {
             ok(await rotate());
         });
 
+        // WEBHOOK-11, WEBHOOK-16
         it('gives the same secret to a request that is repeated', async () => {
             const key = idempotencyKey();
             const first = await rotate({}, key);

@@ -50,6 +50,7 @@ describe('webhooks and kill -9', () => {
         return rows;
     }
 
+    // WEBHOOK-17
     it(`loses no event in ${ROUNDS} crashes, and changes no id`, async () => {
         const acknowledged = { tests: [], visits: 0 };
         for (let round = 0; round < ROUNDS; round++) {

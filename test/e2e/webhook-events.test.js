@@ -1,4 +1,4 @@
-// The events that webhook receivers get, and how they verify them: contract "Events"; decisions sections 8 to 10.
+// The events that webhook receivers get, and how they verify them: contract "Events"; docs/behaviour/webhooks.md.
 import { describe, it, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
@@ -39,6 +39,7 @@ describe('webhook events', () => {
         const traced = (session, path, body, traceparent = `00-${TRACE}-${PARENT}-01`) => session.post(path, body, { headers: { traceparent, tracestate: 'vendor=1' } });
         const traceOf = ({ headers }) => /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(headers.traceparent ?? '')?.slice(1);
 
+        // WEBHOOK-30
         it('carry it, each attempt with an ID of its own', async () => {
             const endpoint = await listen(['webhook.test']);
             receiver.answer = (request, response) => { response.statusCode = 503; response.end(); };
@@ -67,6 +68,7 @@ describe('webhook events', () => {
             assert.equal(traceOf(receiver.requests[1])[0], TRACE);
         });
 
+        // WEBHOOK-30
         it('have none if it has none, or a malformed one', async () => {
             const endpoint = await listen(['webhook.test']);
             await test(endpoint);
@@ -140,6 +142,7 @@ describe('webhook events', () => {
             assert.deepEqual(await deliveries(deaf), []);
         });
 
+        // WEBHOOK-1
         it('tell which of the account\'s buildings they are about', async () => {
             const person = await linkedOwner(client);
             ok(await person.client.post('/v1/webhooks', { url: receiver.url('/linked') }), 201);
@@ -165,6 +168,7 @@ describe('webhook events', () => {
     });
 
     describe('of a test', () => {
+        // WEBHOOK-18
         it('are queued for their endpoint alone, whether or not it lists the type', async () => {
             const endpoint = await listen(['access.denied'], '/listed');
             const other = await listen(undefined, '/other');
@@ -208,6 +212,7 @@ describe('webhook events', () => {
             assert.ok(!await verify(endpoint.secret, { ...request, headers: { 'service-signature': moved } }));
         });
 
+        // WEBHOOK-20
         it('with the real time in the signature, wherever the sandbox\'s clock is', async () => {
             const endpoint = await listen();
             await advance(client, HOUR / 1000);
@@ -274,6 +279,7 @@ describe('webhook events', () => {
             for (const cursor of ['', 'x', `${UNKNOWN_ID}0`]) refused(await owner.client.get(`${path}?cursor=${cursor}`), 400, 'INVALID_CURSOR', 'cursor');
         });
 
+        // WEBHOOK-32
         it('can be sent again, as the same event in a new delivery', async () => {
             const endpoint = await listen();
             const first = await test(endpoint);
@@ -288,6 +294,7 @@ describe('webhook events', () => {
             assert.deepEqual(rows.map(({ id, status }) => [id, status]), [[again, 'delivered'], [first, 'delivered']]);
         });
 
+        // WEBHOOK-33
         it('are seen and sent again by the operator, too', async () => {
             const admin = (...args) => portero(['admin', 'delivery', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data]);
             const endpoint = await listen();
@@ -309,6 +316,7 @@ describe('webhook events', () => {
             }
         });
 
+        // WEBHOOK-31
         it('are forgotten after 30 days, and those to come are not', async () => {
             owner.client = (await agent(owner, ['access:read', 'access:write'], { expires_in_days: 90 })).client;
             const endpoint = await listen();
@@ -322,6 +330,7 @@ describe('webhook events', () => {
         });
     });
 
+    // WEBHOOK-31
     it('end with the endpoint', async () => {
         const endpoint = await listen(undefined, '/ended');
         ok(await owner.client.delete(`/v1/webhooks/${endpoint.id}`));

@@ -1,4 +1,4 @@
-// Misbehaving receivers: contract "Events" 2 and 3, "Webhook delivery"; decisions section 8.
+// Misbehaving receivers: contract "Events" 2 and 3, "Webhook delivery"; docs/behaviour/webhooks.md.
 import { describe, it, before, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -33,6 +33,7 @@ describe('webhook retries', () => {
         return found.attempts >= attempts && found;
     }, `${attempts} attempts`);
 
+    // WEBHOOK-19
     it('come after 1, 5, 30 and 120 minutes of the service\'s clock, as the same event, and then no more', async () => {
         receiver.answer = fail;
         const endpoint = await listen();
@@ -56,6 +57,7 @@ describe('webhook retries', () => {
         }
     });
 
+    // SANDBOX-10
     it('are made though the clock moves while the attempt is still under way', async () => {
         const endpoint = await listen();
         for (let round = 0; round < 40; round++) {
@@ -88,6 +90,7 @@ describe('webhook retries', () => {
         assert.equal(receiver.requests.length, 3);
     });
 
+    // WEBHOOK-31
     it('are canceled with their endpoint', async () => {
         receiver.answer = fail;
         const endpoint = await listen();
@@ -170,6 +173,7 @@ describe('webhook retries', () => {
         ok(await owner.client.delete(`/v1/webhooks/${endpoint.id}`));
     });
 
+    // WEBHOOK-22
     it('do not come of an answer of a gigabyte, which is cut', async () => {
         const piece = Buffer.alloc(1 << 20);
         let sent = 0;
@@ -229,6 +233,7 @@ describe('webhook receivers that may not be called', () => {
         }, 'an attempt');
     };
 
+    // WEBHOOK-4
     it('because their address, or their name\'s, is private now, are not connected to', async () => {
         const made = [];
         for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]']) {
@@ -244,6 +249,7 @@ describe('webhook receivers that may not be called', () => {
         assert.equal(receiver.connections, 0);
     });
 
+    // WEBHOOK-21
     it('because their certificate has an unknown issuer, are told nothing', async () => {
         await restart({ allow_private: true });
         const endpoint = ok(await owner.client.post('/v1/webhooks', { url: receiver.url() }), 201);

@@ -1,4 +1,4 @@
-// Webhook endpoints: contract "Webhook endpoints"; decisions sections 8 to 10. Deliveries: webhook-*.test.js.
+// Webhook endpoints: contract "Webhook endpoints"; docs/behaviour/webhooks.md. Deliveries: webhook-*.test.js.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -27,6 +27,7 @@ describe('webhook endpoints', () => {
     };
 
     describe('creation', () => {
+        // WEBHOOK-13
         it('gives an endpoint that listens to every type, and its secret', async () => {
             const owner = await signIn(client);
             const made = ok(await create(owner), 201);
@@ -71,6 +72,7 @@ describe('webhook endpoints', () => {
             'https://127.0.0.1\\@example.com/', 'https://[::1/', 'https://::1/', 'https://[fe80::1%25lo]/', 'https://nowhere.invalid/', 'https://a..b/', ['https://127.0.0.1/'],
         ];
         for (const url of badUrls) {
+            // WEBHOOK-4
             it(`refuses the URL ${JSON.stringify(url)}`, async () => {
                 const owner = await signIn(client);
                 refused(await create(owner, { url }), 400, 'INVALID_WEBHOOK_URL', 'url');
@@ -79,12 +81,14 @@ describe('webhook endpoints', () => {
         }
 
         for (const events of [[], null, 'access.denied', {}, ['access.denied', 'access.denied'], ['door.opened'], ['ACCESS.DENIED'], [''], [null], [TYPES], [...TYPES, 'webhook.test']]) {
+            // WEBHOOK-2
             it(`refuses the events ${JSON.stringify(events)}`, async () => {
                 const owner = await signIn(client);
                 refused(await create(owner, { url: SOMEWHERE, events }), 400, 'INVALID_WEBHOOK_EVENTS', 'events');
             });
         }
 
+        // WEBHOOK-3
         it('ignores members it does not know', async () => {
             const made = ok(await create(await signIn(client), { url: SOMEWHERE, description: 'mine', active: true }), 201);
             assert.ok(!('description' in made));
@@ -125,6 +129,7 @@ describe('webhook endpoints', () => {
     });
 
     describe('Idempotency-Key', () => {
+        // WEBHOOK-11
         it('replays the same endpoint with its secret, whatever the order of members', async () => {
             const owner = await signIn(client);
             const key = withKey();
@@ -137,6 +142,7 @@ describe('webhook endpoints', () => {
             assert.equal((await list(owner)).length, 1);
         });
 
+        // HTTP-32
         it('of another body conflicts', async () => {
             const owner = await signIn(client);
             const key = withKey();
@@ -180,6 +186,7 @@ describe('webhook endpoints', () => {
             assert.equal((await list(owner)).length, 1);
         });
 
+        // WEBHOOK-11
         it('outlives the endpoint, and comes before the limit', async () => {
             const owner = await signIn(client);
             const key = withKey();
@@ -209,6 +216,7 @@ describe('webhook endpoints', () => {
     });
 
     describe('deletion', () => {
+        // WEBHOOK-10
         it('may be repeated, in either case, and answers the same for an unknown endpoint', async () => {
             const owner = await signIn(client);
             const { id } = ok(await create(owner), 201);
@@ -218,6 +226,7 @@ describe('webhook endpoints', () => {
             assert.deepEqual(await list(owner), []);
         });
 
+        // WEBHOOK-10
         it('never touches another account\'s endpoint', async () => {
             const owner = await signIn(client);
             const { id } = ok(await create(owner), 201);
@@ -276,6 +285,7 @@ describe('webhook endpoints', () => {
             }
         });
 
+        // HTTP-30, WEBHOOK-1
         it('is not for members\' keys nor for those of one building: an endpoint hears of all of them', async () => {
             const owner = await signIn(client);
             const { id } = ok(await create(owner), 201);
@@ -289,6 +299,7 @@ describe('webhook endpoints', () => {
         });
     });
 
+    // WEBHOOK-13
     it('keep working without secrets that the master key does not open, which are told to nobody', async () => {
         const owner = await signIn(client);
         const key = withKey();
@@ -320,6 +331,7 @@ describe('webhook URLs without allow_private', () => {
         });
     }
 
+    // WEBHOOK-5
     it('take public addresses', async () => {
         for (const host of ['93.184.216.34', '[2606:4700:4700::1111]:8443', '[64:ff9b::5db8:d822]', '0x5db8d822']) {
             ok(await owner.client.post('/v1/webhooks', { url: `https://${host}/` }), 201);

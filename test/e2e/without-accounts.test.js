@@ -45,6 +45,7 @@ describe('a service without billing', () => {
         assert.ok(JSON.stringify(call).includes('"9"'), JSON.stringify(call));
     });
 
+    // BILLING-29
     it('sells nothing: plans are not available, and there is neither a checkout nor a portal', async () => {
         const session = await signIn(w.client);
         for (const plan of ok(await w.client.as(undefined).get('/v1/plans')).data) assert.equal(plan.available, false);
@@ -56,6 +57,7 @@ describe('a service without billing', () => {
         assert.equal(portal.body.error.code, 'CUSTOMER_NOT_FOUND');
     });
 
+    // BUILDING-28
     it('adds and removes buildings for nothing, to which the operator gives numbers', async () => {
         add(w, '4802');
         const person = await resident(w, '4801');
@@ -84,6 +86,7 @@ describe('an operator who changes the billing provider', () => {
         return `${subscription.type} ${subscription.status}`;
     };
 
+    // BILLING-30
     it('makes all accounts active, and later gives each the subscription back that it had', async () => {
         const sessions = {};
         const start = (config) => world({ directory, config: { secrets: { master_key: '1'.repeat(64) }, ...config } });

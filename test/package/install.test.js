@@ -11,7 +11,8 @@ describe('an installation', () => {
     install();
 
     it('has the files of packaging/installed.txt, and no others', () => {
-        const lists = { COMMAND: commands(), PAGE: readdirSync(join(top, 'docs')).filter((file) => file.endsWith('.md')).map((file) => basename(file, '.md')) };
+        const pages = (directory) => readdirSync(join(top, directory)).filter((file) => file.endsWith('.md')).map((file) => basename(file, '.md'));
+        const lists = { COMMAND: commands(), PAGE: pages('docs'), BEHAVIOUR: pages('docs/behaviour'), CHOICE: pages('docs/why') };
         const paths = read('packaging/installed.txt').split('\n').filter((line) => line && !line.startsWith('#')).flatMap((line) => {
             const path = line.startsWith('/') ? line.slice(1) : `usr/${line}`;
             const name = Object.keys(lists).find((list) => path.includes(list));

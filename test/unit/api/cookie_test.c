@@ -24,6 +24,7 @@ static void the_cookie_is_found_among_others(void **state)
     }
 }
 
+/* KEY-33 */
 static void a_malformed_or_repeated_cookie_is_none(void **state)
 {
     (void)state;
@@ -89,6 +90,7 @@ static void a_request_has_one_cookie_field(void **state)
     assert_false(cookie_of(&r, &value));
 }
 
+/* KEY-24 */
 static void the_cookie_is_set_for_this_host_alone_and_hidden_from_scripts(void **state)
 {
     (void)state;

@@ -35,6 +35,7 @@ static enum err check(const struct caller *c)
 
 #define REFUSED ERR_LOOPBACK_REQUIRED
 
+/* SANDBOX-1 */
 static void only_local_callers_of_this_origin_are_admitted(void **state)
 {
     (void)state;

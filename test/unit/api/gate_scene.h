@@ -1,7 +1,7 @@
 /* For tests of the gate: the contract's access rules as a table, accounts with a key of every kind, and requests that
  * go through all checks without a server.
  *
- * The table is written from the access column of the contract's Endpoints and from docs/decisions.md. It must not be
+ * The table is written from the access column of the contract's Endpoints and from docs/behaviour. It must not be
  * derived from the route rows: a row that grants too much has to differ from it. */
 #pragma once
 #include "domain/building_fixture.h"

@@ -59,6 +59,7 @@ static bool passes(const struct sender *s, enum http_method method)
     return !e;
 }
 
+/* KEY-32 */
 static void only_a_page_of_the_same_host_may_send_a_request(void **state)
 {
     (void)state;

@@ -346,6 +346,7 @@ static enum err order_run(struct tx *tx, void *arg)
     return ERR_NONE;
 }
 
+/* HTTP-1 */
 static void checks_fail_in_the_documented_order(void **state)
 {
     struct scene *s = *state;
@@ -406,6 +407,7 @@ static void check_replacement(const struct route *row, const struct route *earli
     assert_int_equal(earlier->status, row->status);
 }
 
+/* EARLIER-19 */
 static void the_earlier_rows_have_the_access_of_those_they_replace(void **state)
 {
     size_t replaced = 0;
@@ -437,6 +439,7 @@ static enum err current_run(struct tx *tx, void *arg)
     return ERR_NONE;
 }
 
+/* EARLIER-9 */
 static void other_accounts_lack_the_paths_of_the_earlier_revision(void **state)
 {
     struct scene *s = *state;
@@ -463,6 +466,7 @@ static enum err revision_run(struct tx *tx, void *arg)
     return ERR_NONE;
 }
 
+/* EARLIER-1 */
 static void a_key_is_served_the_revision_of_its_account_but_not_by_mcp(void **state)
 {
     struct scene *s = *state;

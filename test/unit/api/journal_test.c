@@ -110,6 +110,7 @@ static void a_record_past_its_retention_is_not_found(void **state)
 }
 
 /* Each start whose first record is that old begins a new file. After five of them, the first file is removed. */
+/* SERVICE-25 */
 static void files_are_removed_after_their_retention(void **state)
 {
     (void)state;
@@ -127,6 +128,7 @@ static void files_are_removed_after_their_retention(void **state)
     journal_free(j);
 }
 
+/* SERVICE-25 */
 static void one_peer_does_not_displace_the_others(void **state)
 {
     (void)state;

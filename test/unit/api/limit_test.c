@@ -60,6 +60,7 @@ static void test_each_subject_and_kind_has_its_own_window(void **state)
     assert_true(take(state, "a", 1, NOW).exceeded);
 }
 
+/* HTTP-34 */
 static void test_the_window_begins_with_the_first_request_and_lasts_15_minutes(void **state)
 {
     assert_int_equal(take(state, "a", 1, NOW).reset_s, 900);
@@ -102,6 +103,7 @@ static void flood(void **state, int64_t limit)
     }
 }
 
+/* HTTP-37 */
 static void test_an_exhausted_subject_stays_refused_during_a_flood(void **state)
 {
     char subject[LIMIT_SUBJECT_MAX + 1];

@@ -182,6 +182,7 @@ static void descriptions_state_the_requirements_of_the_row(void **state)
     json_decref(d);
 }
 
+/* DOC-2 */
 static void operations_have_an_example_and_distinct_responses(void **state)
 {
     (void)state;
@@ -195,6 +196,7 @@ static void operations_have_an_example_and_distinct_responses(void **state)
     json_decref(d);
 }
 
+/* DOC-3 */
 static void more_operations_rename_nothing_that_is_shared(void **state)
 {
     (void)state;

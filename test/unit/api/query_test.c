@@ -67,6 +67,7 @@ static void absent_parameters_stay_unset(void **state)
     }
 }
 
+/* HTTP-14 */
 static void each_invalid_parameter_has_its_own_error(void **state)
 {
     (void)state;

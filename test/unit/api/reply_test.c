@@ -102,6 +102,7 @@ static void expect_header(const struct answer *a, const char *name, const char *
         fail_msg("%s: %.*s, expected %s", name, STR_ARG(got), value ? value : "no such header");
 }
 
+/* HTTP-21 */
 static void every_error_has_the_type_of_its_status(void **state)
 {
     (void)state;
@@ -231,6 +232,7 @@ static void unknown_paths_and_methods_have_envelopes(void **state)
     answer_done(&a);
 }
 
+/* HTTP-24 */
 static void a_browser_gets_an_error_page_outside_the_api(void **state)
 {
     (void)state;
@@ -248,6 +250,7 @@ static void a_browser_gets_an_error_page_outside_the_api(void **state)
     answer_done(&a);
 }
 
+/* HTTP-25 */
 static void a_page_has_a_strict_policy(void **state)
 {
     (void)state;
@@ -284,6 +287,7 @@ static void a_constant_text_is_compressed_and_revalidated(void **state)
     answer_done(&again);
 }
 
+/* HTTP-22 */
 static void a_reply_that_is_too_long_is_an_error_and_not_cut_off(void **state)
 {
     (void)state;

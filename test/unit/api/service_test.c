@@ -512,6 +512,7 @@ static struct answer release_and_read(struct client *c)
     return a;
 }
 
+/* KEY-20 */
 static void a_key_that_ends_while_its_request_waits_begins_nothing(void **state)
 {
     struct server *s = *state;
@@ -524,6 +525,7 @@ static void a_key_that_ends_while_its_request_waits_begins_nothing(void **state)
     replies_value("GET /v1/read", 0);
 }
 
+/* KEY-20 */
 static void a_key_that_ends_while_its_request_waits_keeps_results_and_learns_nothing(void **state)
 {
     struct server *s = *state;
@@ -535,6 +537,7 @@ static void a_key_that_ends_while_its_request_waits_keeps_results_and_learns_not
     replies_value("GET /v1/read", 1);
 }
 
+/* KEY-20 */
 static void a_key_that_expires_while_its_request_waits_is_good_to_its_end(void **state)
 {
     struct server *s = *state;

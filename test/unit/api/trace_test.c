@@ -24,6 +24,7 @@ static void a_trace_is_read(void **state)
     }
 }
 
+/* SERVICE-28 */
 static void a_malformed_header_is_none(void **state)
 {
     (void)state;
@@ -49,6 +50,7 @@ static void a_malformed_header_is_none(void **state)
     }
 }
 
+/* SERVICE-28 */
 static void a_header_that_is_sent_twice_is_none(void **state)
 {
     (void)state;

@@ -98,6 +98,7 @@ static void public_https_urls_are_accepted(void **state)
     }
 }
 
+/* WEBHOOK-4 */
 static void the_syntax_is_checked_before_the_lookup(void **state)
 {
     static const struct {
@@ -139,6 +140,7 @@ static void the_syntax_is_checked_before_the_lookup(void **state)
         expect(cases[i].url, true, cases[i].why);
 }
 
+/* WEBHOOK-4, WEBHOOK-5 */
 static void hosts_must_be_public_unless_private_ones_are_allowed(void **state)
 {
     static const char *const urls[] = {"https://private.example/", "https://127.0.0.1/", "https://127.1/",
@@ -200,6 +202,7 @@ static void end_hanging(struct hanging_check *checks, int count)
     pthread_mutex_unlock(&lock);
 }
 
+/* WEBHOOK-7 */
 static void hanging_lookups_block_only_their_account(void **state)
 {
     struct hanging_check checks[ACCOUNT];
@@ -213,6 +216,7 @@ static void hanging_lookups_block_only_their_account(void **state)
     assert_int_equal(check_as(1, "https://public.example/", false, why, sizeof why), ERR_NONE);
 }
 
+/* WEBHOOK-7 */
 static void hanging_lookups_of_an_address_are_limited_whatever_its_accounts(void **state)
 {
     struct hanging_check checks[SAME];

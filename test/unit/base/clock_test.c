@@ -31,6 +31,7 @@ static void the_monotonic_clock_never_goes_back(void **state)
     }
 }
 
+/* HTTP-17 */
 static void times_are_written_in_utc_with_milliseconds(void **state)
 {
     (void)state;
@@ -115,6 +116,7 @@ static void date_times_with_an_offset_are_read(void **state)
     }
 }
 
+/* HTTP-17 */
 static void malformed_date_times_are_refused_and_leave_the_result_unchanged(void **state)
 {
     (void)state;
@@ -195,6 +197,7 @@ static void threads_do_not_share_the_date_cache(void **state)
     }
 }
 
+/* SERVICE-40 */
 static void a_clock_that_is_set_by_more_than_a_minute_is_trusted_again_after_an_hour(void **state)
 {
     (void)state;

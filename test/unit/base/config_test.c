@@ -357,6 +357,7 @@ static void greetings_follow_the_rules_of_the_interface(void **state)
     config_free(load(text));
 }
 
+/* SERVICE-4 */
 static void unknown_and_repeated_keys_are_refused(void **state)
 {
     (void)state;
@@ -409,6 +410,7 @@ static void comment_signs_in_a_value_do_not_begin_a_comment(void **state)
     config_free(c);
 }
 
+/* SERVICE-4 */
 static void unclosed_braces_and_comments_are_refused_at_their_line(void **state)
 {
     (void)state;
@@ -455,6 +457,7 @@ static void an_invalid_variable_is_named(void **state)
 
 /* ---- checks across keys ---- */
 
+/* SERVICE-5 */
 static void keys_that_depend_on_each_other_are_checked(void **state)
 {
     (void)state;
@@ -524,6 +527,7 @@ static void production_requires_real_providers_and_keys(void **state)
     config_free(c);
 }
 
+/* SERVICE-1 */
 static void all_errors_are_reported_at_once(void **state)
 {
     (void)state;
@@ -547,6 +551,7 @@ static void all_errors_are_reported_at_once(void **state)
            "portero.conf: store.dsn is required with store.engine postgresql");
 }
 
+/* SERVICE-3 */
 static void a_misspelt_variable_is_refused(void **state)
 {
     (void)state;
@@ -558,6 +563,7 @@ static void a_misspelt_variable_is_refused(void **state)
     unsetenv("PORTERO_COLOUR");
 }
 
+/* SERVICE-3 */
 static void known_variables_that_are_not_keys_are_ignored(void **state)
 {
     (void)state;
@@ -616,6 +622,7 @@ static void assert_no_secret(const char *value, const char *want)
     arena_done(&a);
 }
 
+/* SERVICE-2 */
 static void a_missing_secret_is_reported_with_its_key(void **state)
 {
     (void)state;

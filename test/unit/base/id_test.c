@@ -36,6 +36,7 @@ static void an_id_contains_its_second(void **state)
     assert_int_equal(strspn(id.text, "0123456789abcdef"), ID_LEN);
 }
 
+/* HTTP-15 */
 static void ids_ascend_when_the_clock_stops_or_goes_back(void **state)
 {
     (void)state;
@@ -69,6 +70,7 @@ static void a_wrapping_counter_carries_into_the_seconds(void **state)
     assert_second(&last, now_us + US_PER_S);
 }
 
+/* SERVICE-41 */
 static void ids_follow_a_clock_that_was_ahead_and_is_set_back(void **state)
 {
     (void)state;
@@ -127,6 +129,7 @@ static void threads_never_get_the_same_id(void **state)
     free(ids);
 }
 
+/* HTTP-16 */
 static void either_case_is_parsed_into_lower_case(void **state)
 {
     (void)state;

@@ -110,6 +110,7 @@ static struct str nested(char *text, size_t n, bool objects)
     return str_n(text, at);
 }
 
+/* HTTP-8 */
 static void containers_nest_32_deep_and_no_deeper(void **state)
 {
     (void)state;
@@ -158,6 +159,7 @@ static void equal_bodies_have_the_same_canonical_form(void **state)
     assert_canonical("[2,1]", "[2,1]");
 }
 
+/* HTTP-9 */
 static void a_number_without_a_fraction_is_an_integer_in_any_notation(void **state)
 {
     (void)state;

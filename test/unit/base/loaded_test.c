@@ -9,6 +9,7 @@ static void write_config(const char *text)
     write_file("portero.conf", str_z(text));
 }
 
+/* SERVICE-14 */
 static void a_configuration_is_current_until_it_says_something_else(void **state)
 {
     struct config *c = NULL;

@@ -67,6 +67,7 @@ static void only_a_number_is_a_number(void **state)
     }
 }
 
+/* SERVICE-24 */
 static void a_value_cannot_replace_another_member(void **state)
 {
     (void)state;

@@ -137,6 +137,7 @@ static void records_of_threads_do_not_mix(void **state)
 }
 
 /* A process looks once where its log goes: at its first line. */
+/* SERVICE-24 */
 static void in_the_journal_a_line_has_its_priority_and_no_time(void **state)
 {
     (void)state;

@@ -178,6 +178,7 @@ static void bounds_are_inclusive(void **state)
     assert_int_equal(body.places.count, 0);
 }
 
+/* HTTP-12 */
 static void lengths_count_code_points_or_utf16_units(void **state)
 {
     (void)state;
@@ -283,6 +284,7 @@ static void an_open_shape_ignores_unknown_fields(void **state)
     assert_int_equal(fault.error, ERR_INVALID_UNLOCK);
 }
 
+/* HTTP-11 */
 static void messages_never_contain_a_value(void **state)
 {
     (void)state;

@@ -14,6 +14,7 @@ static void lengths_are_counted(void **state)
     assert_int_equal(text_utf16_units(STR("")), 0);
 }
 
+/* HTTP-13 */
 static void white_space_of_every_kind_is_trimmed(void **state)
 {
     (void)state;
@@ -33,6 +34,7 @@ static void white_space_of_every_kind_is_trimmed(void **state)
     }
 }
 
+/* KEY-9 */
 static void valid_addresses_are_accepted(void **state)
 {
     (void)state;

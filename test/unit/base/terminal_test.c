@@ -21,6 +21,7 @@ static void becomes(struct str text, const char *expected)
     assert_string_equal(copy, expected);
 }
 
+/* SERVICE-31 */
 static void control_characters_are_replaced(void **state)
 {
     (void)state;
@@ -84,6 +85,7 @@ static void json_for_a_program_is_exact(void **state)
     assert_string_equal(text, HARD_JSON);
 }
 
+/* SERVICE-31 */
 static void json_for_a_terminal_has_escapes_of_the_same_value(void **state)
 {
     char text[128] = "";

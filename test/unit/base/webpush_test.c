@@ -50,6 +50,7 @@ static struct webpush_receiver receiver(void)
     return r;
 }
 
+/* SITE-16 */
 static void encrypts_the_example_of_rfc_8291(void **state)
 {
     (void)state;

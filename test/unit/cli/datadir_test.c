@@ -61,6 +61,7 @@ static struct str digest(void)
     return str_n((const char *)mac, sizeof mac);
 }
 
+/* SERVICE-11 */
 static void the_data_directory_is_private(void **state)
 {
     struct fixture *f = *state;
@@ -71,6 +72,7 @@ static void the_data_directory_is_private(void **state)
     assert_int_equal(mode_of(f->dir), 0700);
 }
 
+/* SERVICE-11 */
 static void an_unrelated_directory_is_refused_and_left_unchanged(void **state)
 {
     struct fixture *f = *state;
@@ -92,6 +94,7 @@ static void an_unrelated_directory_is_refused_and_left_unchanged(void **state)
 }
 
 /* Only root can give a directory away; to others the system's belongs to somebody else. */
+/* SERVICE-11 */
 static void a_directory_of_another_user_is_not_served_from(void **state)
 {
     struct fixture *f = *state;
@@ -114,6 +117,7 @@ static void a_file_in_place_of_the_directory_is_refused(void **state)
     assert_non_null(strstr(f->why, "/dev/null"));
 }
 
+/* STORE-17 */
 static void the_sandbox_creates_a_key_once_and_keeps_it(void **state)
 {
     struct fixture *f = *state;
@@ -156,6 +160,7 @@ static void services_that_start_together_use_the_same_key(void **state)
     assert_int_equal(close(start[0]) | close(start[1]) | close(done[0]) | close(done[1]), 0);
 }
 
+/* STORE-17 */
 static void production_requires_a_key(void **state)
 {
     struct fixture *f = *state;

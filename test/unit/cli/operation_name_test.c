@@ -20,6 +20,7 @@ static void assert_named(const char *operation, const char *expected)
     assert_string_equal(name, expected);
 }
 
+/* CLI-4 */
 static void names_follow_from_operations(void **state)
 {
     (void)state;

@@ -74,6 +74,7 @@ static void test_an_unknown_number_is_rejected(void **state)
     fixture_expect(fx, EVENTS, "");
 }
 
+/* CALL-12 */
 static void test_a_call_from_the_owner_takes_no_use_and_leaves_no_record(void **state)
 {
     struct building_fixture *fx = *state;
@@ -326,6 +327,7 @@ static void test_a_correct_code_releases_and_takes_a_use(void **state)
     assert_int_equal(enter(fx, "0012", ACCESS_KEYS).verdict, ACCESS_WRONG); /* used up */
 }
 
+/* LOG-6 */
 static void test_a_wrong_code_is_recorded_without_the_code(void **state)
 {
     struct building_fixture *fx = *state;
@@ -383,6 +385,7 @@ static struct grant voice_passcode(struct building_fixture *fx, const char *code
     return g;
 }
 
+/* CALL-44 */
 static void test_the_recogniser_gets_codes_with_voice_up_to_a_number(void **state)
 {
     struct building_fixture *fx = *state;
@@ -451,6 +454,7 @@ static void make_known(struct building_fixture *fx, const char *from)
     assert_int_equal(enter_as(fx, from, "1234", ACCESS_KEYS).verdict, ACCESS_RELEASE);
 }
 
+/* CALL-2 */
 static void test_five_wrong_codes_close_the_keypad_for_ten_minutes(void **state)
 {
     struct building_fixture *fx = *state;
@@ -494,6 +498,7 @@ static void test_the_guard_counts_in_a_sliding_window_of_ten_minutes(void **stat
     assert_int_equal(guess(fx, VISITOR), 10);
 }
 
+/* CALL-2 */
 static void test_each_closing_doubles_up_to_320_minutes_until_a_day_without_a_wrong_code(void **state)
 {
     struct building_fixture *fx = *state;
@@ -512,6 +517,7 @@ static void test_each_closing_doubles_up_to_320_minutes_until_a_day_without_a_wr
     assert_int_equal(guess_until_closed(fx, VISITOR), 10);
 }
 
+/* CALL-1 */
 static void test_strangers_close_the_keypad_only_to_strangers(void **state)
 {
     struct building_fixture *fx = *state;
@@ -528,6 +534,7 @@ static void test_strangers_close_the_keypad_only_to_strangers(void **state)
     make_known(fx, BOX);
 }
 
+/* CALL-1 */
 static void test_known_callers_share_five_tries(void **state)
 {
     struct building_fixture *fx = *state;
@@ -569,6 +576,7 @@ static void test_a_caller_known_at_one_building_is_a_stranger_at_another(void **
     assert_int_equal(enter_as(fx, BOX, "1234", ACCESS_KEYS).verdict, ACCESS_FORWARD);
 }
 
+/* CALL-5 */
 static void test_a_closed_keypad_affects_no_timer_and_no_other_building(void **state)
 {
     struct building_fixture *fx = *state;
@@ -668,6 +676,7 @@ static void test_the_owner_is_mailed_once_a_day_with_the_callers_number(void **s
     fixture_expect(fx, "SELECT count(*) FROM job", "2\n");
 }
 
+/* CALL-1 */
 static void test_known_callers_are_bounded_and_the_least_recent_is_evicted(void **state)
 {
     struct building_fixture *fx = *state;
@@ -689,6 +698,7 @@ static enum err purge_run(struct tx *tx, void *arg)
     return e ? e : guard_purge_callers(tx, tx->now_us - INT64_C(365) * 86400 * US_PER_S, 100, &count);
 }
 
+/* CALL-1 */
 static void test_old_callers_and_guards_are_purged(void **state)
 {
     struct building_fixture *fx = *state;
@@ -752,6 +762,7 @@ static void expect_reason(struct access_decision d, const char *reason)
 }
 
 /* The tone would be audio, or a SIP INFO. */
+/* CALL-14 */
 static void test_a_call_that_takes_no_audio_uses_no_grant(void **state)
 {
     struct building_fixture *fx = *state;
@@ -792,6 +803,7 @@ static void test_a_call_whose_audio_is_unknown_uses_no_grant_before_it_is_answer
     assert_int_equal(get_grant(fx, &g.id).remaining_uses, 1);
 }
 
+/* CALL-8 */
 static void test_each_decision_has_its_reason(void **state)
 {
     struct building_fixture *fx = *state;
@@ -859,6 +871,7 @@ static const char *near_misses(struct building_fixture *fx)
     return text;
 }
 
+/* CALL-9 */
 static void test_a_forwarded_call_names_the_unusable_grants_with_reasons(void **state)
 {
     struct building_fixture *fx = *state;
@@ -883,6 +896,7 @@ static void test_a_forwarded_call_names_the_unusable_grants_with_reasons(void **
     assert_string_equal(near_misses(fx), "");
 }
 
+/* CALL-9 */
 static void test_a_forwarded_call_names_the_five_newest_grants_at_most(void **state)
 {
     struct building_fixture *fx = *state;

@@ -85,6 +85,7 @@ static void test_the_parents_view_covers_all_buildings(struct tx *tx)
     assert_str(v.building.number, "+15550100000");
 }
 
+/* ACCOUNT-6 */
 static void test_a_bound_keys_view_covers_its_building(struct tx *tx)
 {
     struct principal who = owner(tx);

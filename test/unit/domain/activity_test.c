@@ -74,6 +74,7 @@ static void write_letters(struct building_fixture *fx, int n)
     }
 }
 
+/* LOG-1 */
 static void test_entries_are_sorted_newest_first_for_every_page_size(void **state)
 {
     struct building_fixture *fx = *state;
@@ -160,6 +161,7 @@ static void test_the_entries_of_one_grant_can_be_listed(void **state)
     }
 }
 
+/* LOG-4 */
 static void test_the_search_is_literal_and_ignores_case(void **state)
 {
     struct building_fixture *fx = *state;
@@ -190,6 +192,7 @@ static void test_the_search_is_literal_and_ignores_case(void **state)
     assert_int_equal(list(fx, (struct activity_filter){.q = text("\xff")}, &page), ERR_INVALID_QUERY);
 }
 
+/* LOG-2 */
 static void test_a_cursor_is_valid_only_for_its_own_list(void **state)
 {
     struct building_fixture *fx = *state;

@@ -69,6 +69,7 @@ static void test_activation_provisions_again_but_a_routine_reading_does_not(void
     fixture_expect(fx, "SELECT kind FROM job", "provision\n");
 }
 
+/* BILLING-27 */
 static void test_an_unknown_price_changes_no_plan(void **state)
 {
     struct building_fixture *fx = *state;
@@ -78,6 +79,7 @@ static void test_an_unknown_price_changes_no_plan(void **state)
     fixture_expect(fx, STATE, "yearly|active|cus_1|sub_1\n");
 }
 
+/* BILLING-26 */
 static void test_a_second_subscription_takes_nothing_from_the_first(void **state)
 {
     struct building_fixture *fx = *state;
@@ -145,6 +147,7 @@ static enum err purge_run(struct tx *tx, void *arg)
     return billing_event_purge(tx, tx->now_us - 30 * DAYS, 100, arg);
 }
 
+/* BILLING-24 */
 static void test_an_event_is_recorded_once_and_purged_after_a_month(void **state)
 {
     struct building_fixture *fx = *state;
@@ -169,6 +172,7 @@ static enum err queue_run(struct tx *tx, void *arg)
     return e ? e : billing_sync_queue(tx, BILLING_SUBJECT_SUBSCRIPTION, STR("sub_1"));
 }
 
+/* BILLING-23 */
 static void test_an_object_has_one_job_however_often_it_is_queued(void **state)
 {
     struct building_fixture *fx = *state;

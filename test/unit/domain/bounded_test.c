@@ -164,6 +164,7 @@ static void test_a_search_of_few_names_finds_everything_in_few_steps(void **stat
     search_everything(*state, 40);
 }
 
+/* LOG-7 */
 static void test_a_search_with_many_matching_names_finds_everything_in_few_steps(void **state)
 {
     search_everything(*state, 400);
@@ -174,6 +175,7 @@ static void test_a_search_beyond_the_merge_limit_finds_everything_in_few_steps(v
     search_everything(*state, 4000);
 }
 
+/* LOG-7 */
 static void test_a_search_beyond_the_limit_on_kinds_finds_everything_in_few_steps(void **state)
 {
     search_everything(*state, 30000);
@@ -232,6 +234,7 @@ static int64_t read_grants(struct building_fixture *fx, const char *what, struct
     return n;
 }
 
+/* GRANT-27 */
 static void test_a_filtered_list_of_grants_finds_everything_in_few_steps(void **state)
 {
     struct building_fixture *fx = *state;

@@ -163,6 +163,7 @@ static void test_browsers_are_deleted_with_their_keys(struct tx *tx)
     assert_int_equal(col_int(&c, COL_CHECK_BROWSER_FAULTS), 0);
 }
 
+/* KEY-29 */
 static void test_names_come_from_a_table_whatever_the_browser_says(struct tx *tx)
 {
     (void)tx;

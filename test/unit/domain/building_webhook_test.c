@@ -169,6 +169,7 @@ static void test_an_event_is_written_in_the_form_of_each_listener(struct tx *tx)
     assert_false(str_eq(t.list[0].event_id, t.list[1].event_id));
 }
 
+/* EARLIER-23 */
 static void test_an_account_of_the_current_revision_silences_its_endpoints(struct tx *tx)
 {
     const struct home h = some_home(tx, "a@example.com");
@@ -181,6 +182,7 @@ static void test_an_account_of_the_current_revision_silences_its_endpoints(struc
     assert_int_equal(take_due(tx).count, 1);
 }
 
+/* EARLIER-28 */
 static void test_a_failed_delivery_is_retried_twice_within_a_minute(struct tx *tx)
 {
     const struct home h = some_home(tx, "a@example.com");
@@ -211,6 +213,7 @@ static void test_a_failed_delivery_is_retried_twice_within_a_minute(struct tx *t
     assert_int_equal(t.next_us, INT64_MAX);
 }
 
+/* EARLIER-29 */
 static void test_the_tenth_failure_in_a_row_disables_the_endpoint(struct tx *tx)
 {
     const struct home h = some_home(tx, "a@example.com");

@@ -12,6 +12,7 @@ static struct call_message message_of(const struct principal *who, int64_t at_us
                                  .seconds = 7};
 }
 
+/* CALL-40 */
 static void test_a_message_is_sealed_and_can_be_read_by_its_building_alone(struct tx *tx)
 {
     struct principal who = owner(tx);
@@ -43,6 +44,7 @@ static void test_a_second_message_of_a_call_is_dropped_and_not_mailed(struct tx 
     assert_string_equal(mail.building_id.text, who.primary_id.text);
 }
 
+/* CALL-40 */
 static void test_a_building_keeps_its_newest_messages(struct tx *tx)
 {
     struct principal who = owner(tx);
@@ -66,6 +68,7 @@ static void test_a_message_of_a_deleted_building_is_not_kept(struct tx *tx)
     assert_error(call_message_add(tx, &m), ERR_NOT_FOUND);
 }
 
+/* CALL-40 */
 static void test_old_messages_are_purged(struct tx *tx)
 {
     struct principal who = owner(tx);

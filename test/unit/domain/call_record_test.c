@@ -48,6 +48,7 @@ static enum err get_run(struct tx *tx, void *arg)
     return call_record_get(tx, &g->building, &g->id, &g->call);
 }
 
+/* CALL-17 */
 static void test_a_record_begins_with_the_decision_and_ends_with_the_call(void **state)
 {
     struct building_fixture *fx = *state;
@@ -70,6 +71,17 @@ static void test_a_record_begins_with_the_decision_and_ends_with_the_call(void *
     fixture_expect(fx, "SELECT count(*) FROM call_record", "1\n");
     g.building = fx->account; /* another building's */
     assert_int_equal(fixture_run(fx, STORE_READ, get_run, &g), ERR_NOT_FOUND);
+}
+
+/* CALL-22 */
+static void test_a_call_whose_building_was_deleted_leaves_no_record(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct writing w = begun(fx);
+    w.end.ended_us = fx->now_us + 5000;
+    fixture_sql(fx, "DELETE FROM building");
+    write_call(fx, &w);
+    fixture_expect(fx, "SELECT count(*) FROM call_record", "0\n");
 }
 
 /* ---- calls whose process was killed ---- */
@@ -123,6 +135,7 @@ static bool was_closed(struct building_fixture *fx, const struct writing *w)
     return call.ended_us != 0;
 }
 
+/* CALL-21, NODE-7, NODE-8 */
 static void test_a_call_of_a_killed_process_is_ended(void **state)
 {
     struct building_fixture *fx = *state;
@@ -202,6 +215,7 @@ static size_t read_calls(struct listing_call l, int *ret_pages)
     return n;
 }
 
+/* CALL-20 */
 static void test_a_list_finds_every_call_in_pages_of_bounded_cost(void **state)
 {
     struct building_fixture *fx = *state;
@@ -268,7 +282,8 @@ static void test_the_purge_deletes_the_oldest_records_in_batches(void **state)
 }
 
 #define TESTS(T)                                                                                                       \
-    T(test_a_record_begins_with_the_decision_and_ends_with_the_call), T(test_a_call_of_a_killed_process_is_ended),     \
+    T(test_a_record_begins_with_the_decision_and_ends_with_the_call),                                                  \
+        T(test_a_call_whose_building_was_deleted_leaves_no_record), T(test_a_call_of_a_killed_process_is_ended),       \
         T(test_a_list_finds_every_call_in_pages_of_bounded_cost),                                                      \
         T(test_a_range_that_ends_before_it_begins_is_refused), T(test_the_purge_deletes_the_oldest_records_in_batches)
 

@@ -137,6 +137,7 @@ static void put_operation(struct building_fixture *fx, const char *status)
 
 /* ---- the state table ---- */
 
+/* BILLING-5 */
 static void test_the_first_request_creates_a_checkout_and_asks_the_provider(void **state)
 {
     struct building_fixture *fx = *state;
@@ -151,6 +152,7 @@ static void test_the_first_request_creates_a_checkout_and_asks_the_provider(void
     assert_null(s.checkout.session_id.p);
 }
 
+/* BILLING-5 */
 static void test_the_providers_answer_opens_a_checkout_and_a_refusal_fails_it(void **state)
 {
     struct building_fixture *fx = *state;
@@ -220,6 +222,7 @@ static void test_rule_1_a_subscription_blocks_a_checkout(void **state)
     assert_null(current(fx));
 }
 
+/* BILLING-12 */
 static void test_rule_3_the_same_plan_answers_with_the_open_checkout_after_a_reading(void **state)
 {
     struct building_fixture *fx = *state;
@@ -238,6 +241,7 @@ static void test_rule_3_the_same_plan_answers_with_the_open_checkout_after_a_rea
     assert_int_equal(s.checkout.status, CHECKOUT_EXPIRED);
 }
 
+/* BILLING-7, BILLING-13 */
 static void test_rule_4_another_plan_expires_the_open_checkout_first(void **state)
 {
     struct building_fixture *fx = *state;
@@ -252,6 +256,7 @@ static void test_rule_4_another_plan_expires_the_open_checkout_first(void **stat
     refused(fx, "key-3", "yearly", ERR_CHECKOUT_PENDING);
 }
 
+/* BILLING-13 */
 static void test_rule_4_a_plan_that_is_not_on_sale_expires_nothing(void **state)
 {
     struct building_fixture *fx = *state;
@@ -268,6 +273,7 @@ static void test_rule_4_a_plan_that_is_not_on_sale_expires_nothing(void **state)
     assert_int_equal(try(fx, &s), ERR_NONE);
 }
 
+/* BILLING-14 */
 static void test_rule_5_a_paid_checkout_blocks_until_its_subscription_ends(void **state)
 {
     struct building_fixture *fx = *state;
@@ -286,6 +292,7 @@ static void test_rule_5_a_paid_checkout_blocks_until_its_subscription_ends(void 
     assert_string_equal(current(fx), "preparing");
 }
 
+/* BILLING-11 */
 static void test_rule_6_a_key_belongs_to_one_body(void **state)
 {
     struct building_fixture *fx = *state;
@@ -294,6 +301,7 @@ static void test_rule_6_a_key_belongs_to_one_body(void **state)
     refused(fx, "key-1", "yearly", ERR_IDEMPOTENCY_CONFLICT);
 }
 
+/* BILLING-6 */
 static void test_rule_7_a_checkout_unknown_for_23_hours_is_left_to_support(void **state)
 {
     struct building_fixture *fx = *state;
@@ -324,6 +332,7 @@ static enum err lookup_run(struct tx *tx, void *arg)
 }
 
 /* The subscription of the account ended during an operation: it might pay for a building that it does not get. */
+/* BILLING-15 */
 static void test_a_building_operation_blocks_a_checkout(void **state)
 {
     struct building_fixture *fx = *state;
@@ -369,6 +378,7 @@ static size_t unsettled(struct building_fixture *fx)
     return u.count;
 }
 
+/* BILLING-17 */
 static void test_unsettled_checkouts_are_checked_from_time_to_time(void **state)
 {
     struct building_fixture *fx = *state;

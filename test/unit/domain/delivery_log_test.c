@@ -63,6 +63,7 @@ static void test_an_unknown_or_foreign_endpoint_has_no_page(struct tx *tx)
     assert_error(delivery_log_page(tx, &mine, &mine, &all, &page), ERR_NOT_FOUND);
 }
 
+/* WEBHOOK-32 */
 static void test_an_ended_delivery_can_be_replayed_with_the_same_event(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com"), theirs = some_account(tx, "b@example.com");
@@ -89,6 +90,7 @@ static void test_an_ended_delivery_can_be_replayed_with_the_same_event(struct tx
     assert_error(delivery_replay(tx, &mine, &w.id, &mine, &again), ERR_NOT_FOUND);
 }
 
+/* WEBHOOK-32 */
 static void test_a_delivery_to_a_deleted_endpoint_cannot_be_replayed(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com");
@@ -101,6 +103,7 @@ static void test_a_delivery_to_a_deleted_endpoint_cannot_be_replayed(struct tx *
     assert_int_equal(page_of(tx, &mine, &w.id).count, 1);
 }
 
+/* WEBHOOK-33 */
 static void test_the_operator_finds_deliveries_by_account_and_by_status(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com"), theirs = some_account(tx, "b@example.com");

@@ -257,6 +257,7 @@ static void test_slow_endpoints_share_their_room_in_turns(void **state)
 }
 
 /* Endpoints 1 to 3 are of one account, 4 and 5 of two others. */
+/* WEBHOOK-28 */
 static void test_the_endpoints_of_one_account_have_a_share_in_turns(void **state)
 {
     struct building_fixture *fx = *state;
@@ -432,6 +433,7 @@ static void test_a_delivered_event_is_not_due_again(void **state)
     taken(fx, &t, "");
 }
 
+/* WEBHOOK-19 */
 static void test_a_failed_delivery_is_retried_four_times_counted_from_the_last_end(void **state)
 {
     struct building_fixture *fx = *state;
@@ -464,6 +466,7 @@ static void test_an_attempt_counts_once(void **state)
     is_now(fx, 1, "pending|1||timeout|60\n");
 }
 
+/* WEBHOOK-29 */
 static void test_late_deliveries_of_an_endpoint_that_fails_are_given_up(void **state)
 {
     struct building_fixture *fx = *state;

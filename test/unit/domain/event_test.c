@@ -32,6 +32,7 @@ static int64_t purged_events(struct tx *tx, int64_t before_us)
     return count;
 }
 
+/* WEBHOOK-17 */
 static void test_an_event_without_a_listener_is_not_written(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com"), theirs = some_account(tx, "b@example.com");
@@ -45,6 +46,7 @@ static void test_an_event_without_a_listener_is_not_written(struct tx *tx)
     assert_int_equal(purged_events(tx, INT64_MAX), 0);
 }
 
+/* WEBHOOK-17 */
 static void test_each_listening_endpoint_gets_a_delivery_due_at_once(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com");

@@ -46,6 +46,7 @@ static struct feed_reading read_feed(struct building_fixture *fx, int64_t after)
     return r;
 }
 
+/* LOG-9 */
 static void test_numbers_have_no_gap_where_a_transaction_was_rolled_back(void **state)
 {
     struct building_fixture *fx = *state;
@@ -96,6 +97,7 @@ static void *write_many(void *arg)
     return NULL;
 }
 
+/* LOG-9 */
 static void test_writers_at_the_same_time_leave_no_gap(void **state)
 {
     struct building_fixture *fx = *state;
@@ -190,6 +192,7 @@ static enum err purge_run(struct tx *tx, void *arg)
     return feed_purge(tx, tx->now_us - FEED_KEPT_S * US_PER_S, 3, &count);
 }
 
+/* LOG-10 */
 static void test_events_older_than_a_day_are_purged_from_the_oldest_in_batches(void **state)
 {
     struct building_fixture *fx = *state;

@@ -60,6 +60,7 @@ static void check_why(size_t i, enum err e, const char *why)
 
 /* ---- creation ---- */
 
+/* GRANT-2, GRANT-4 */
 static void test_creation_refuses_invalid_input(void **state)
 {
     (void)state;
@@ -156,6 +157,7 @@ static struct grant create(struct grant_input in)
     return g;
 }
 
+/* GRANT-3 */
 static void test_a_timer_starts_now_by_default(void **state)
 {
     (void)state;
@@ -172,6 +174,7 @@ static void test_a_timer_starts_now_by_default(void **state)
     assert_int_equal(g.ends_us, NOW + 7 * DAYS);
 }
 
+/* GRANT-1 */
 static void test_a_scheduled_timer_counts_its_minutes_from_its_start(void **state)
 {
     (void)state;
@@ -185,6 +188,7 @@ static void test_a_scheduled_timer_counts_its_minutes_from_its_start(void **stat
     assert_int_equal(grant_status(&g, NOW), GRANT_SCHEDULED);
 }
 
+/* GRANT-5 */
 static void test_a_passcode_may_have_no_end(void **state)
 {
     (void)state;
@@ -220,6 +224,7 @@ static void test_a_label_defaults_to_the_type(void **state)
     assert_true(str_eq(create((struct grant_input){.type = s("passcode"), .label = s("Ana")}).label, STR("Ana")));
 }
 
+/* GRANT-7 */
 static void test_every_type_can_be_created_disabled(void **state)
 {
     (void)state;
@@ -344,6 +349,7 @@ static struct grant update(struct grant g, struct grant_input in)
     return g;
 }
 
+/* GRANT-16 */
 static void test_a_timer_that_is_switched_off_ends_now(void **state)
 {
     (void)state;
@@ -399,6 +405,7 @@ static void test_an_end_alone_moves_the_end_and_is_stored_on_a_timer_that_is_off
     assert_int_equal(grant_status(&g, NOW), GRANT_INACTIVE);
 }
 
+/* GRANT-15 */
 static void test_a_later_end_or_more_uses_reactivate_a_grant(void **state)
 {
     (void)state;
@@ -479,6 +486,7 @@ static void test_an_update_without_fields_is_empty(void **state)
 
 /* ---- status, for every combination of its inputs ---- */
 
+/* GRANT-14 */
 static void test_exactly_one_status_holds_in_the_order_of_precedence(void **state)
 {
     (void)state;

@@ -114,6 +114,7 @@ static void test_a_grant_is_found_only_by_the_number_of_its_building(void **stat
     assert_int_equal(fixture_run(fx, STORE_READ, get_grant_run, &get), ERR_NOT_FOUND);
 }
 
+/* GRANT-12 */
 static void test_a_request_key_is_independent_in_another_building(void **state)
 {
     struct building_fixture *fx = *state;
@@ -172,6 +173,7 @@ static void *create_the_same(void *arg)
     return NULL;
 }
 
+/* GRANT-12 */
 static void test_of_concurrent_equal_requests_one_creates_and_the_others_replay(void **state)
 {
     struct building_fixture *fx = *state;
@@ -195,6 +197,7 @@ static void test_of_concurrent_equal_requests_one_creates_and_the_others_replay(
 
 /* ---- codes ---- */
 
+/* GRANT-9 */
 static void test_a_code_that_another_enabled_passcode_has_is_refused(void **state)
 {
     struct building_fixture *fx = *state;
@@ -217,6 +220,7 @@ static void test_a_code_that_another_enabled_passcode_has_is_refused(void **stat
     assert_int_equal(update_grant(fx, &first, (struct grant_input){.enabled = v_bool(true)}), ERR_NONE);
 }
 
+/* GRANT-18 */
 static void test_an_update_cannot_take_the_code_of_another_passcode_but_keep_its_own(void **state)
 {
     struct building_fixture *fx = *state;
@@ -229,6 +233,7 @@ static void test_an_update_cannot_take_the_code_of_another_passcode_but_keep_its
     add_grant(fx, (struct grant_input){.type = text("passcode"), .access_code = text("5678")});
 }
 
+/* GRANT-8 */
 static void test_generated_codes_are_four_digits_and_unused(void **state)
 {
     struct building_fixture *fx = *state;
@@ -255,6 +260,7 @@ static void test_generated_codes_are_four_digits_and_unused(void **state)
 
 /* ---- updates ---- */
 
+/* GRANT-20 */
 static void test_an_update_counts_and_a_stale_version_conflicts(void **state)
 {
     struct building_fixture *fx = *state;
@@ -322,6 +328,7 @@ static void test_of_concurrent_updates_with_one_version_one_wins(void **state)
 }
 
 /* As after an update by a program that does not know the column. */
+/* EARLIER-6 */
 static void test_the_uses_given_are_at_least_those_that_remain(void **state)
 {
     struct building_fixture *fx = *state;
@@ -339,6 +346,7 @@ static void test_the_uses_given_are_at_least_those_that_remain(void **state)
     assert_int_equal(get_grant(fx, &g.id).max_uses, GRANT_UNLIMITED);
 }
 
+/* GRANT-22 */
 static void test_revocation_is_final_and_may_be_repeated(void **state)
 {
     struct building_fixture *fx = *state;
@@ -361,6 +369,7 @@ static void test_revocation_is_final_and_may_be_repeated(void **state)
 
 /* ---- linked buildings ---- */
 
+/* GRANT-11 */
 static void test_a_linked_building_accepts_writes_only_while_subscribed(void **state)
 {
     struct building_fixture *fx = *state;

@@ -132,6 +132,7 @@ static const struct way ways[] = {
     {.name = "both groups, by keys and speech", BOTH, .apart_s = 151, .spoken = 5},
 };
 
+/* CALL-3 */
 static void test_no_way_passes_the_bound_of_guesses_in_a_week(void **state)
 {
     struct building_fixture *fx = *state;
@@ -159,6 +160,7 @@ static void test_no_way_passes_the_bound_of_guesses_in_a_week(void **state)
 
 static const struct way slow = {.name = "slow", .strangers = true, .apart_s = 151};
 
+/* CALL-2 */
 static void test_the_twelfth_wrong_code_of_a_day_closes_the_keypad_and_the_pauses_double(void **state)
 {
     struct building_fixture *fx = *state;
@@ -181,6 +183,7 @@ static void test_the_twelfth_wrong_code_of_a_day_closes_the_keypad_and_the_pause
     assert_int_equal(enter_as(fx, VISITOR, "0000", ACCESS_KEYS).closing.minutes, 80);
 }
 
+/* CALL-3 */
 static void test_a_wrong_code_counts_for_all_of_24_hours(void **state)
 {
     struct building_fixture *fx = *state;
@@ -205,6 +208,7 @@ static enum err read_mail(struct tx *tx, void *arg)
     return mail_read(col_blob(&c, COL_JOB_TAKE_PAYLOAD), tx->arena, arg);
 }
 
+/* CALL-4 */
 static void test_the_owner_is_told_of_the_tenth_wrong_code_of_a_day(void **state)
 {
     struct building_fixture *fx = *state;
@@ -224,6 +228,7 @@ static void test_the_owner_is_told_of_the_tenth_wrong_code_of_a_day(void **state
     fixture_expect(fx, "SELECT count(*) FROM job", "1\n");
 }
 
+/* CALL-46 */
 static void test_ten_spoken_failures_of_a_day_leave_the_keypad_alone(void **state)
 {
     struct building_fixture *fx = *state;
@@ -247,6 +252,7 @@ static void test_ten_spoken_failures_of_a_day_leave_the_keypad_alone(void **stat
     assert_true(arrive_from(fx, "+15559990001").voice);
 }
 
+/* CALL-6 */
 static void test_input_shorter_than_every_usable_code_is_incomplete_and_counts_nothing(void **state)
 {
     struct building_fixture *fx = *state;

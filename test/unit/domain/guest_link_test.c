@@ -42,6 +42,7 @@ static enum err open_run(struct tx *tx, void *arg)
     return guest_link_open(tx, str_z(l->token), &l->view);
 }
 
+/* GRANT-29 */
 static void test_a_link_stays_the_same_until_it_is_ended(void **state)
 {
     fixture = *state;
@@ -58,6 +59,7 @@ static void test_a_link_stays_the_same_until_it_is_ended(void **state)
     assert_string_not_equal(again.token, l.token);
 }
 
+/* GRANT-34 */
 static void test_a_guest_gets_neither_label_nor_request(void **state)
 {
     fixture = *state;
@@ -71,6 +73,7 @@ static void test_a_guest_gets_neither_label_nor_request(void **state)
     assert_true(str_eq(l.view.timezone, STR("Europe/Paris")));
 }
 
+/* GRANT-30 */
 static void test_a_revoked_grant_takes_its_link_along(void **state)
 {
     fixture = *state;
@@ -83,6 +86,7 @@ static void test_a_revoked_grant_takes_its_link_along(void **state)
     assert_int_equal(fixture_run(fixture, STORE_WRITE, make_run, &l), ERR_GRANT_REVOKED);
 }
 
+/* GRANT-31 */
 static void test_an_expired_grant_has_its_link_again_when_it_is_extended(void **state)
 {
     fixture = *state;

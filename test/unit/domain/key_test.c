@@ -34,6 +34,7 @@ static struct key_issued bound(struct tx *tx, const struct principal *who, const
 
 /* ---- authentication ---- */
 
+/* KEY-13 */
 static void test_an_agent_key_authenticates_its_principal(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
@@ -67,6 +68,7 @@ static void test_unknown_expired_and_revoked_keys_are_invalid(struct tx *tx)
     assert_error(authenticate(tx, &expiring, &who), ERR_INVALID_KEY);
 }
 
+/* HTTP-29 */
 static void test_a_key_whose_account_or_building_is_deleted_needs_authentication(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
@@ -96,6 +98,7 @@ static void test_buildings_are_counted_and_a_subscription_shows_while_active(str
     assert_false(who.subscribed);
 }
 
+/* ACCOUNT-10 */
 static void test_a_removed_members_key_is_revoked(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
@@ -111,6 +114,7 @@ static void test_a_removed_members_key_is_revoked(struct tx *tx)
 
 /* ---- scopes ---- */
 
+/* CALL-32, KEY-14 */
 static void test_scopes_default_to_four(struct tx *tx)
 {
     uint32_t scopes;
@@ -118,6 +122,7 @@ static void test_scopes_default_to_four(struct tx *tx)
     assert_int_equal(scopes, SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) | SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ));
 }
 
+/* KEY-14 */
 static void test_scopes_that_cannot_be_issued_are_refused(struct tx *tx)
 {
     struct val list[2] = {v_str(STR("logs:read")), v_str(STR("keys:write"))};
@@ -192,6 +197,7 @@ static void test_an_owners_key_has_no_end_and_every_scope_that_its_revision_give
     assert_false(id_given(&who.building_id));
 }
 
+/* EARLIER-13 */
 static void test_owners_keys_are_five_and_apart_from_agents(struct tx *tx)
 {
     struct principal parent = owner(tx);
@@ -337,6 +343,7 @@ static void test_use_is_recorded_to_the_minute_and_never_goes_back(struct tx *tx
     assert_int_equal(who.last_used_us, TX_NOW);
 }
 
+/* SERVICE-32 */
 static void test_the_purge_deletes_keys_by_their_expiry(struct tx *tx)
 {
     struct principal who = owner(tx);

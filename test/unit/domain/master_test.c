@@ -153,6 +153,7 @@ static enum err put_run(struct tx *tx, void *arg)
 
 /* ---- tests ---- */
 
+/* STORE-17 */
 static void test_the_first_key_is_recorded_and_another_one_is_refused(void **state)
 {
     struct bench *b = *state;
@@ -203,6 +204,7 @@ static void test_a_key_is_needed_once_the_store_has_one(void **state)
     assert_true(needed);
 }
 
+/* STORE-18 */
 static void test_both_keys_open_and_the_old_one_seals_until_the_replacement_begins(void **state)
 {
     struct bench *b = *state;
@@ -229,6 +231,7 @@ static void test_both_keys_open_and_the_old_one_seals_until_the_replacement_begi
     assert_refused(b);
 }
 
+/* SITE-17 */
 static void test_all_secrets_are_sealed_again_in_batches(void **state)
 {
     struct bench *b = *state;
@@ -253,6 +256,7 @@ static void test_all_secrets_are_sealed_again_in_batches(void **state)
     assert_int_equal(rekey(b).unreadable, 0);
 }
 
+/* STORE-18 */
 static void test_an_interrupted_replacement_needs_both_keys_and_continues(void **state)
 {
     struct bench *b = *state;

@@ -105,6 +105,7 @@ static void test_without_a_limit_nothing_is_reserved(void **state)
     assert_true(minutes_of(fx) == INT64_MAX);
 }
 
+/* ACCOUNT-28 */
 static void test_a_call_reserves_ten_minutes_and_one_for_its_phone_or_the_rest(void **state)
 {
     struct building_fixture *fx = limited(state);
@@ -120,6 +121,7 @@ static void test_a_call_reserves_ten_minutes_and_one_for_its_phone_or_the_rest(v
     assert_true(f.decision.spent);
 }
 
+/* ACCOUNT-28 */
 static void test_the_end_of_a_call_gives_back_minutes_that_it_did_not_take(void **state)
 {
     struct building_fixture *fx = limited(state);
@@ -132,6 +134,7 @@ static void test_the_end_of_a_call_gives_back_minutes_that_it_did_not_take(void 
     assert_int_equal(minutes_of(fx), LIMIT - 2);
 }
 
+/* ACCOUNT-27 */
 static void test_minutes_come_back_a_day_after_the_start_of_their_call(void **state)
 {
     struct building_fixture *fx = limited(state);

@@ -129,6 +129,7 @@ static void test_a_call_records_nothing_while_nobody_asked(void **state)
     fixture_expect(fx, "SELECT notices FROM notice", "1\n");
 }
 
+/* SITE-12 */
 static void test_the_owner_testing_the_line_is_no_ring(void **state)
 {
     struct building_fixture *fx = *state;
@@ -138,6 +139,7 @@ static void test_the_owner_testing_the_line_is_no_ring(void **state)
     fixture_expect(fx, "SELECT count(*) FROM notice", "0\n");
 }
 
+/* SITE-13 */
 static void test_each_browser_gets_the_heaviest_notice_that_it_wants(void **state)
 {
     struct building_fixture *fx = *state;
@@ -150,6 +152,7 @@ static void test_each_browser_gets_the_heaviest_notice_that_it_wants(void **stat
     assert_int_equal(spread(fx), 0);
 }
 
+/* SITE-18 */
 static void test_a_moment_that_is_too_old_makes_no_message(void **state)
 {
     struct building_fixture *fx = *state;
@@ -159,6 +162,7 @@ static void test_a_moment_that_is_too_old_makes_no_message(void **state)
     fixture_expect(fx, MESSAGES, "");
 }
 
+/* SITE-18 */
 static void test_the_newest_message_of_a_kind_remains(void **state)
 {
     struct building_fixture *fx = *state;
@@ -212,6 +216,7 @@ static void test_a_message_that_replaced_one_on_its_way_is_sent(void **state)
     assert_int_equal(second.list[0].attempt, 1);
 }
 
+/* SITE-20 */
 static void test_no_message_of_a_busy_account_is_taken(void **state)
 {
     struct building_fixture *fx = *state;
@@ -252,6 +257,7 @@ static enum err mail_run(struct tx *tx, void *arg)
     return notice_mail_set(tx, &fx->account, &fx->building, NOTICE_BIT(OPENED), STR("en"));
 }
 
+/* SITE-14 */
 static void test_everything_ends_with_the_building(void **state)
 {
     struct building_fixture *fx = *state;
@@ -269,6 +275,7 @@ static void test_everything_ends_with_the_building(void **state)
                    "0|0|0|0\n");
 }
 
+/* SITE-22 */
 static void test_mails_are_bounded(void **state)
 {
     struct building_fixture *fx = *state;

@@ -67,6 +67,7 @@ static void test_a_building_gets_a_number_of_the_pool_and_keeps_it(struct tx *tx
     assert_int_equal(list[0].held_since_us, TX_NOW);
 }
 
+/* BUILDING-25 */
 static void test_the_provider_is_asked_if_the_pool_has_no_number_of_the_country(struct tx *tx)
 {
     struct id a = home(tx, OWNER);
@@ -80,6 +81,7 @@ static void test_the_provider_is_asked_if_the_pool_has_no_number_of_the_country(
     assert_error(number_claim(tx, &nobody, &claim), ERR_BUILDING_NOT_FOUND);
 }
 
+/* BUILDING-25 */
 static void test_the_pool_gives_unused_numbers_first_and_then_the_least_recently_used(struct tx *tx)
 {
     struct id a = home(tx, OWNER), b = home(tx, STR("b@example.com"));
@@ -89,6 +91,7 @@ static void test_the_pool_gives_unused_numbers_first_and_then_the_least_recently
     assert_str(claimed(tx, &b), "+12125550002");
 }
 
+/* BUILDING-26 */
 static void test_a_number_of_the_pool_returns_to_it(struct tx *tx)
 {
     struct id a = home(tx, OWNER), b = home(tx, STR("b@example.com"));
@@ -185,6 +188,7 @@ static void set(struct tx *tx, enum subscription_status status, const char *plan
     assert_none(subscription_set(tx, &a.id, status, str_z(plan)));
 }
 
+/* BILLING-20 */
 static void test_activation_asks_for_a_number_for_every_building_without_one(struct tx *tx)
 {
     struct id a = home(tx, OWNER);
@@ -219,6 +223,7 @@ static void test_an_unknown_plan_or_account_is_refused(struct tx *tx)
                  ERR_ACCOUNT_NOT_FOUND);
 }
 
+/* BILLING-22 */
 static void test_numbers_are_released_30_days_after_the_end(struct tx *tx)
 {
     struct id a = home(tx, OWNER);

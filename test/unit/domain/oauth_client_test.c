@@ -11,6 +11,7 @@
 
 #define NOW 1795167000000000LL
 
+/* OAUTH-8 */
 static void allowed_redirects_are_https_or_lead_to_a_program_of_this_device(void **state)
 {
     static const struct {
@@ -91,6 +92,7 @@ static struct oauth_client client(struct arena *a, const char *redirects)
     return c;
 }
 
+/* OAUTH-8 */
 static void a_redirect_matches_exactly_except_for_the_port_of_this_device(void **state)
 {
     static const struct {
@@ -134,6 +136,7 @@ static void a_redirect_matches_exactly_except_for_the_port_of_this_device(void *
     }
 }
 
+/* OAUTH-2 */
 static void of_a_list_the_allowed_redirects_are_kept_as_far_as_they_fit(void **state)
 {
     static const struct val list[] = {
@@ -166,6 +169,7 @@ static void of_a_list_the_allowed_redirects_are_kept_as_far_as_they_fit(void **s
     arena_done(&a);
 }
 
+/* OAUTH-10 */
 static void names_are_visible_text(void **state)
 {
     (void)state;
@@ -256,6 +260,7 @@ static void addresses_of_documents_are_https_with_a_plain_path(void **state)
             fail_msg("%s", cases[i].id);
 }
 
+/* OAUTH-7 */
 static void a_voucher_is_for_its_client_redirect_and_hour(void **state)
 {
     (void)state;

@@ -29,6 +29,7 @@ static void a_document_gives_name_and_allowed_redirects(void **state)
     arena_done(&a);
 }
 
+/* OAUTH-1 */
 static void a_client_that_also_offers_no_authentication_is_public(void **state)
 {
     static const struct {

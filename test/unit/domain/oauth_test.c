@@ -114,6 +114,7 @@ static void test_a_code_fits_only_its_client_its_redirect_its_verifier_its_resou
     }
 }
 
+/* OAUTH-14 */
 static void test_a_code_that_comes_again_ends_its_grant(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
@@ -123,6 +124,7 @@ static void test_a_code_that_comes_again_ends_its_grant(struct tx *tx)
     assert_error(refresh(tx, &c), ERR_NOT_FOUND);
 }
 
+/* OAUTH-11 */
 static void test_a_refresh_replaces_both_tokens_and_keeps_the_key(struct tx *tx)
 {
     struct principal parent = owner(tx), before, after;
@@ -169,6 +171,7 @@ static void test_a_refresh_token_that_comes_again_within_a_minute_gives_the_same
     assert_error(use(tx, &c, &who), ERR_INVALID_KEY);
 }
 
+/* OAUTH-13 */
 static void test_a_refresh_token_that_another_client_repeats_ends_the_grant(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
@@ -207,6 +210,7 @@ static void test_a_refresh_token_that_comes_again_after_a_minute_ends_the_grant(
     assert_int_equal(agents(tx, &parent.account_id, NULL), 0);
 }
 
+/* OAUTH-19 */
 static void test_a_refresh_is_for_the_same_client_and_no_further_scope(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
@@ -224,6 +228,7 @@ static void test_a_refresh_is_for_the_same_client_and_no_further_scope(struct tx
     assert_int_equal(who.scopes, SCOPES);
 }
 
+/* OAUTH-12 */
 static void test_a_grant_ends_30_days_after_its_last_refresh(struct tx *tx)
 {
     struct principal parent = owner(tx);
@@ -275,6 +280,7 @@ static void test_a_client_revokes_nothing_of_others(struct tx *tx)
     assert_none(authenticate(tx, &robot, &who));
 }
 
+/* OAUTH-16 */
 static void test_a_client_that_connects_again_replaces_its_grant(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
@@ -295,6 +301,7 @@ static void test_a_client_that_connects_again_replaces_its_grant(struct tx *tx)
     assert_int_equal(count, 1); /* those that ended are deleted */
 }
 
+/* OAUTH-17 */
 static void test_assistants_count_as_agent_keys_while_their_grant_lasts(struct tx *tx)
 {
     struct principal parent = owner(tx);
@@ -340,6 +347,7 @@ static void test_grants_are_deleted_with_their_keys(struct tx *tx)
                  ERR_NOT_FOUND);
 }
 
+/* OAUTH-16 */
 static void test_a_program_with_a_document_has_a_grant_for_each_installation(struct tx *tx)
 {
     struct principal parent = owner(tx), who;

@@ -144,6 +144,7 @@ static void test_no_quote_without_a_matching_subscription(struct tx *tx)
     assert_error(quote_as(tx, &account, addition(), &facts, &o), ERR_MULTI_BUILDING_REQUIRED);
 }
 
+/* BUILDING-8 */
 static void test_any_difference_from_the_quote_makes_it_stale(struct tx *tx)
 {
     struct id account = subscriber(tx);
@@ -166,6 +167,7 @@ static void test_any_difference_from_the_quote_makes_it_stale(struct tx *tx)
     assert_none(start_as(tx, &o, KEY, &facts, &x));
 }
 
+/* BUILDING-16 */
 static void test_a_started_operation_has_a_job_and_a_building_and_blocks_others(struct tx *tx)
 {
     struct id account = subscriber(tx);
@@ -280,6 +282,7 @@ static void test_every_sequence_of_steps_ends_and_every_decision_has_a_next_step
     }
 }
 
+/* BUILDING-21 */
 static void test_five_minutes_without_progress_require_reconciliation_for_good(struct tx *tx)
 {
     struct id account = subscriber(tx);
@@ -370,6 +373,7 @@ static void test_the_primary_building_is_never_deleted(struct tx *tx)
     assert_int_equal(count, 1);
 }
 
+/* BUILDING-10 */
 static void test_a_removal_of_a_building_deleted_meanwhile_is_refused(struct tx *tx)
 {
     struct id account = subscriber(tx), building = child(tx, &account);

@@ -95,6 +95,7 @@ static void test_only_a_keyed_mac_of_a_code_is_stored(struct tx *tx)
     assert_null(memmem(mac.p, mac.n, code.text, PHONE_CODE_LEN));
 }
 
+/* ACCOUNT-19 */
 static void test_an_unsent_code_is_invalid_and_keeps_the_pending_one(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com");
@@ -134,6 +135,7 @@ static void test_five_wrong_attempts_invalidate_a_code(struct tx *tx)
     assert_none(confirm(tx, &me, str_z(code.text)));
 }
 
+/* ACCOUNT-11 */
 static void test_a_code_expires_after_ten_minutes(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com");
@@ -143,6 +145,7 @@ static void test_a_code_expires_after_ten_minutes(struct tx *tx)
     assert_null(status_of(tx, &me).pending.number.p);
 }
 
+/* ACCOUNT-13 */
 static void test_codes_are_limited_by_a_sliding_window(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com"), other = subscriber(tx, "other@example.com");
@@ -163,6 +166,7 @@ static void test_codes_are_limited_by_a_sliding_window(struct tx *tx)
     assert_int_equal(tx->retry_after_s, 60);
 }
 
+/* ACCOUNT-14 */
 static void test_changes_are_limited_at_the_request_and_at_the_confirmation(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com");
@@ -183,6 +187,7 @@ static void test_changes_are_limited_at_the_request_and_at_the_confirmation(stru
     assert_str(status_of(tx, &me).number, MINE.p);
 }
 
+/* ACCOUNT-15 */
 static void test_a_confirmation_beyond_the_limit_keeps_the_code(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com");
@@ -201,6 +206,7 @@ static void test_a_confirmation_beyond_the_limit_keeps_the_code(struct tx *tx)
     assert_int_equal(status_of(tx, &me).pending.attempts_left, 5);
 }
 
+/* ACCOUNT-14 */
 static void test_a_phone_has_one_account(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com"), other = subscriber(tx, "other@example.com");
@@ -215,6 +221,7 @@ static void test_a_phone_has_one_account(struct tx *tx)
     assert_error(phone_code_new(tx, &other, MINE, &code), ERR_PHONE_IN_USE);
 }
 
+/* ACCOUNT-17 */
 static void test_a_verified_phone_is_remembered_until_another_account_has_it(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com"), other = subscriber(tx, "other@example.com");
@@ -233,6 +240,7 @@ static void test_a_verified_phone_is_remembered_until_another_account_has_it(str
     assert_true(was_verified(tx, &me, STR("+15551110003")));
 }
 
+/* ACCOUNT-16 */
 static void test_an_account_that_may_not_verify_gets_the_reason(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com"), nobody = id_new(tx->now_us);

@@ -21,6 +21,7 @@ static void test_plans_are_found_by_their_id(void **state)
     assert_null(plan_find(&config, STR_NONE));
 }
 
+/* EARLIER-32 */
 static void test_every_plan_includes_all_three_types(void **state)
 {
     (void)state;
@@ -56,6 +57,7 @@ static void test_earlier_names_mean_a_plan_that_is_on_offer(void **state)
 }
 
 /* A plan without a row would be told as none. */
+/* EARLIER-16 */
 static void test_every_plan_has_an_earlier_type(void **state)
 {
     (void)state;

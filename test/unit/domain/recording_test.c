@@ -66,6 +66,7 @@ static void test_a_decision_names_the_recordings(void **state)
     expect_audio(fx, &d.recordings[GREETING_DENIED], "\x00\xff\x7f no", 6);
 }
 
+/* PHONE-47 */
 static void test_another_recording_has_another_id(void **state)
 {
     struct building_fixture *fx = *state;
@@ -112,6 +113,7 @@ static void test_recordings_are_listed_until_they_are_removed(void **state)
     assert_int_equal(l.count, 1);
 }
 
+/* PHONE-47 */
 static void test_a_recording_is_bounded(void **state)
 {
     struct building_fixture *fx = *state;

@@ -81,6 +81,7 @@ static void test_a_time_of_day_is_written_as_it_was_read(void **state)
     }
 }
 
+/* GRANT-25 */
 static void test_only_names_of_the_zone_database_are_known(void **state)
 {
     (void)state;
@@ -119,6 +120,7 @@ static void test_only_names_of_the_zone_database_are_known(void **state)
     assert_false(schedule_zone_known(str_n(longer, sizeof longer)));
 }
 
+/* GRANT-23 */
 static void test_a_window_includes_its_start_and_not_its_end(void **state)
 {
     (void)state;
@@ -129,6 +131,7 @@ static void test_a_window_includes_its_start_and_not_its_end(void **state)
     assert_false(schedule_contains(&s, at("2026-11-20T15:00:00Z")));
 }
 
+/* GRANT-23 */
 static void test_the_day_is_that_of_the_zone(void **state)
 {
     (void)state;
@@ -151,6 +154,7 @@ static void test_every_day_of_the_week_has_its_bit(void **state)
     }
 }
 
+/* GRANT-24 */
 static void test_daylight_saving_moves_the_window(void **state)
 {
     (void)state;
@@ -161,6 +165,7 @@ static void test_daylight_saving_moves_the_window(void **state)
     assert_false(schedule_contains(&s, at("2026-10-25T06:30:00Z")));
 }
 
+/* GRANT-24 */
 static void test_a_skipped_hour_never_opens_and_a_repeated_hour_opens_twice(void **state)
 {
     (void)state;
@@ -226,6 +231,7 @@ static int hour_here(void)
     return t.minute / 60;
 }
 
+/* GRANT-25 */
 static void test_rules_that_change_take_effect_while_it_runs(void **state)
 {
     (void)state;

@@ -41,6 +41,21 @@ static void test_the_mail_has_the_code_and_the_challenge_does_not(struct tx *tx)
     assert_memory_equal(c.id, "chl_", 4);
 }
 
+/* KEY-3 */
+static void test_a_sign_in_code_is_stored_as_a_keyed_mac(struct tx *tx)
+{
+    struct challenge c = challenge(tx);
+    struct str otp = mailed_code(tx);
+    CURSOR row;
+    unsigned char plain[SHA256_LEN];
+    crypto_sha256(otp, plain);
+    assert_none(db_one(tx->db, SQL_CHALLENGE_GET, DB_ARGS(v_str(str_z(c.id)), v_str(OWNER), v_int(tx->now_us)), &row));
+    struct str mac = col_blob(&row, COL_CHALLENGE_GET_OTP_MAC);
+    assert_int_equal(mac.n, SHA256_LEN);
+    assert_memory_not_equal(mac.p, plain, SHA256_LEN);
+    assert_null(memmem(mac.p, mac.n, otp.p, otp.n));
+}
+
 static void test_the_mail_has_address_code_and_validity_and_loads_nothing(struct tx *tx)
 {
     struct mail_intent mail = session_mail(tx, STR("a&'<b>\"@example.com"), STR("012345"), tx->now_us + 1);
@@ -118,6 +133,7 @@ static void test_malformed_codes_use_attempts(struct tx *tx)
     assert_error(verify(tx, &c, otp), ERR_INVALID_OTP);
 }
 
+/* KEY-1 */
 static void test_another_address_or_challenge_uses_no_attempt(struct tx *tx)
 {
     struct challenge c = challenge(tx), other;
@@ -171,6 +187,7 @@ static void spend_the_day(struct tx *tx)
     }
 }
 
+/* KEY-5 */
 static void test_after_ten_unused_challenges_in_a_day_an_address_gets_one_an_hour(struct tx *tx)
 {
     struct challenge more;
@@ -195,6 +212,7 @@ static void test_after_ten_unused_challenges_in_a_day_an_address_gets_one_an_hou
     assert_none(session_challenge(tx, OWNER, &more));
 }
 
+/* KEY-5 */
 static void test_challenges_that_are_used_do_not_count_towards_the_day(struct tx *tx)
 {
     struct challenge more;
@@ -248,7 +266,7 @@ static void test_the_purge_deletes_old_challenges_in_batches(struct tx *tx)
 }
 
 #define TESTS(x)                                                                                                       \
-    x(test_the_mail_has_the_code_and_the_challenge_does_not)                                                           \
+    x(test_the_mail_has_the_code_and_the_challenge_does_not) x(test_a_sign_in_code_is_stored_as_a_keyed_mac)           \
         x(test_the_mail_has_address_code_and_validity_and_loads_nothing)                                               \
             x(test_a_correct_code_creates_an_account_with_a_building_and_a_session)                                    \
                 x(test_a_second_sign_in_finds_the_account) x(test_a_code_works_once)                                   \

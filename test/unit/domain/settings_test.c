@@ -42,6 +42,7 @@ static void test_without_a_number_there_are_only_defaults(struct tx *tx)
     assert_error(save(tx, &who, false, &s, (struct settings_patch){.unlock_tone = STR("9")}), ERR_NUMBER_NOT_FOUND);
 }
 
+/* BUILDING-40 */
 static void test_given_settings_change_and_the_others_stay(struct tx *tx)
 {
     struct principal who = provisioned(tx);
@@ -60,6 +61,7 @@ static void test_given_settings_change_and_the_others_stay(struct tx *tx)
     assert_true(str_eq(again.version, s.version));
 }
 
+/* BUILDING-34, BUILDING-40 */
 static void test_the_release_form_has_defaults_and_changes_by_member(struct tx *tx)
 {
     struct principal who = provisioned(tx);
@@ -81,6 +83,7 @@ static void test_the_release_form_has_defaults_and_changes_by_member(struct tx *
     assert_int_equal(s.release.repeat, 1);
 }
 
+/* BUILDING-36 */
 static void test_a_ring_group_asks_to_accept_by_default(struct tx *tx)
 {
     struct principal who = provisioned(tx);
@@ -105,6 +108,7 @@ static void test_a_ring_group_asks_to_accept_by_default(struct tx *tx)
     assert_int_equal(s.ring.count, 0);
 }
 
+/* BUILDING-37 */
 static void test_a_building_does_not_ring_its_own_number(struct tx *tx)
 {
     struct principal who = provisioned(tx);
@@ -138,6 +142,7 @@ static void test_a_save_that_changes_nothing_makes_the_old_version_stale(struct 
     assert_error(save(tx, &who, false, &stale, tone), ERR_SETTINGS_VERSION_CONFLICT);
 }
 
+/* BUILDING-43 */
 static void test_two_buildings_never_share_a_version(struct tx *tx)
 {
     struct principal who = provisioned(tx);
@@ -148,6 +153,7 @@ static void test_two_buildings_never_share_a_version(struct tx *tx)
     assert_false(str_eq(a.version, b.version));
 }
 
+/* ACCOUNT-9, BUILDING-44 */
 static void test_members_change_nothing(struct tx *tx)
 {
     struct principal who = provisioned(tx);
@@ -167,6 +173,7 @@ static void test_a_linked_building_needs_an_active_subscription(struct tx *tx)
     assert_none(save(tx, &who, true, &s, tone));
 }
 
+/* BUILDING-32 */
 static void test_set_up_goes_from_no_number_to_a_recorded_buzz(struct tx *tx)
 {
     struct building b = {.number = STR_NONE};

@@ -28,6 +28,7 @@ static bool is_time(struct str column)
     return false;
 }
 
+/* SERVICE-39 */
 static void test_every_column_that_holds_a_time_is_listed_once(void **state)
 {
     struct store_fixture *f = *state;
@@ -124,6 +125,7 @@ static void insert(struct tx *tx, const struct row *r, int64_t at_us)
 }
 #pragma GCC diagnostic pop
 
+/* SERVICE-39 */
 static void test_a_time_that_its_kind_can_have_stays_and_a_later_one_is_void(struct tx *tx)
 {
     assert_int_equal(apply(tx), 0);

@@ -26,6 +26,7 @@ static int settle(struct building_fixture *fx, bool unbilled)
     return further;
 }
 
+/* BILLING-30 */
 static void test_an_account_becomes_active_and_gets_back_what_it_had(void **state)
 {
     static const struct {

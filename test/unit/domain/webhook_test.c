@@ -8,6 +8,7 @@ static struct val types(struct tx *tx, const char *a, const char *b)
     return v_list(list, b ? 2 : 1);
 }
 
+/* WEBHOOK-2 */
 static void test_types_become_bits_and_default_to_all(struct tx *tx)
 {
     uint32_t bits;
@@ -92,6 +93,7 @@ static void test_a_replay_comes_before_the_limit(struct tx *tx)
     assert_id(again.id, first.id);
 }
 
+/* WEBHOOK-13 */
 static void test_a_secret_is_sealed_and_fails_under_another_master_key(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com");
@@ -132,6 +134,7 @@ static void test_deletion_cancels_only_pending_deliveries(struct tx *tx)
     assert_none(webhook_delete(tx, &mine, &(struct id){"f0f0f0f0f0f0f0f0f0f0f0f0"}));
 }
 
+/* WEBHOOK-18 */
 static void test_a_test_event_goes_only_to_its_endpoint_whatever_it_listens_to(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com"), theirs = some_account(tx, "b@example.com");

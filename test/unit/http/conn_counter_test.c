@@ -33,6 +33,7 @@ static void each_address_has_its_own_limit(void **state)
     http_conn_counter_free(c);
 }
 
+/* HTTP-38 */
 static void an_ipv6_subscriber_counts_once_however_many_addresses_are_used(void **state)
 {
     struct http_conn_counter *c = http_conn_counter_new(100, 1);

@@ -28,6 +28,7 @@ static void check_bound(struct rig *g, unsigned most)
     client_close(&extra);
 }
 
+/* HTTP-48 */
 static void connections_over_the_limit_are_closed(void **state)
 {
     struct rig g;
@@ -39,6 +40,7 @@ static void connections_over_the_limit_are_closed(void **state)
     rig_done(&g);
 }
 
+/* HTTP-48 */
 static void connections_use_at_most_half_of_the_descriptors(void **state)
 {
     struct rig g;
@@ -55,6 +57,7 @@ static void connections_use_at_most_half_of_the_descriptors(void **state)
     rig_done(&g);
 }
 
+/* HTTP-48 */
 static void the_longest_idle_connection_is_evicted(void **state)
 {
     struct rig g;

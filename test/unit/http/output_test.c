@@ -51,6 +51,7 @@ static void check_constant(bool tls, size_t most_each)
     rig_done(&g);
 }
 
+/* HTTP-47 */
 static void an_unread_constant_body_is_not_copied(void **state)
 {
     (void)state;
@@ -102,6 +103,7 @@ static void small_replies_to_a_long_pipeline_do_not_accumulate(void **state)
     }
 }
 
+/* HTTP-47 */
 static void over_the_output_limit_the_slowest_connections_are_closed(void **state)
 {
     enum { COUNT = 10 };

@@ -116,6 +116,7 @@ static void targets_of_every_form_become_origin_form(void **state)
     }
 }
 
+/* HTTP-40 */
 static void invalid_targets_are_refused(void **state)
 {
     static const char *const lines[] = {
@@ -157,6 +158,7 @@ static void invalid_targets_are_refused(void **state)
     }
 }
 
+/* HTTP-42 */
 static void versions_are_distinguished(void **state)
 {
     static const struct {
@@ -270,6 +272,7 @@ static void an_invalid_line_is_detected_at_its_end(void **state)
     }
 }
 
+/* HTTP-43 */
 static void the_limits_hold_to_the_byte(void **state)
 {
     struct parsed p;

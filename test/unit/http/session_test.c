@@ -219,6 +219,7 @@ static void head_is_answered_with_the_length_but_without_the_body(void **state)
     end(&s);
 }
 
+/* HTTP-42 */
 static void http_1_0_closes_unless_asked_to_stay(void **state)
 {
     struct setup s;
@@ -324,6 +325,7 @@ static void a_large_reply_arrives_complete(void **state)
     }
 }
 
+/* SERVICE-29 */
 static void the_control_socket_is_local_and_private(void **state)
 {
     struct rig g;

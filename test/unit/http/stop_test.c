@@ -88,6 +88,7 @@ static bool a_new_connection_closes(struct rig *g, bool tls)
     return closes;
 }
 
+/* SERVICE-18 */
 static void for_a_while_all_are_served_and_their_connections_close(void **state)
 {
     (void)state;
@@ -116,6 +117,7 @@ static void for_a_while_all_are_served_and_their_connections_close(void **state)
     }
 }
 
+/* SERVICE-18 */
 static void after_the_time_limit_the_rest_is_dropped(void **state)
 {
     (void)state;
@@ -141,6 +143,7 @@ static void after_the_time_limit_the_rest_is_dropped(void **state)
     }
 }
 
+/* SERVICE-10 */
 static void a_loop_that_hangs_is_noticed(void **state)
 {
     struct rig g;

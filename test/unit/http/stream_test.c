@@ -212,6 +212,7 @@ static size_t flood(struct rig *g)
     return sent;
 }
 
+/* LOG-15 */
 static void test_a_peer_that_does_not_read_is_cut(void **state)
 {
     struct rig *g = *state;
@@ -222,6 +223,7 @@ static void test_a_peer_that_does_not_read_is_cut(void **state)
     assert_int_equal(g->output.held, 0);
 }
 
+/* LOG-15 */
 static void test_a_peer_that_reads_nothing_between_two_beats_is_cut(void **state)
 {
     struct rig *g = *state;

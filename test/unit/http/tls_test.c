@@ -116,6 +116,7 @@ static void a_session_is_resumed_by_its_ticket(void **state)
     rig_done(&g);
 }
 
+/* HTTP-46 */
 static void a_session_is_resumed_after_the_certificate_was_read_again(void **state)
 {
     struct rig g;
@@ -151,6 +152,7 @@ static void check_groups(const struct rig *g, const char *offered, bool taken)
     }
 }
 
+/* HTTP-44 */
 static void expensive_groups_are_refused_unless_configured(void **state)
 {
     struct rig g;
@@ -186,6 +188,7 @@ static size_t client_hello(const char *groups, char *ret, size_t room)
     return (size_t)n;
 }
 
+/* HTTP-45 */
 static void a_hello_is_not_answered_after_its_sender_has_closed(void **state)
 {
     char hello[4096], answer[4096];
@@ -233,6 +236,7 @@ static void put_hello(struct buf *b, size_t suites)
     buf_put(b, group_and_signature, extensions);
 }
 
+/* HTTP-45 */
 static void a_hello_with_oversized_lists_is_refused(void **state)
 {
     static const struct {
@@ -257,6 +261,7 @@ static void a_hello_with_oversized_lists_is_refused(void **state)
     rig_done(&g);
 }
 
+/* HTTP-45 */
 static void a_hello_that_announces_too_much_is_refused(void **state)
 {
     static const struct {
@@ -430,6 +435,7 @@ static X509 *read_certificate(const char *path)
     return x;
 }
 
+/* SERVICE-15 */
 static void the_sandbox_certificate_is_generated_once_for_this_machine(void **state)
 {
     struct rig g;

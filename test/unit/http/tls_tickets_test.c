@@ -54,6 +54,7 @@ static int take(struct tls_tickets *t, int64_t now_us, struct ticket *ticket, bo
     return found;
 }
 
+/* HTTP-46 */
 static void a_ticket_is_valid_for_one_to_two_hours(void **state)
 {
     struct tls_tickets t;

@@ -238,6 +238,7 @@ static void test_a_payment_is_applied_once(void **state)
     expect(d, "complete", SUBSCRIPTION_ACTIVE);
 }
 
+/* BILLING-23 */
 static void test_the_order_of_events_does_not_matter(void **state)
 {
     struct fixture *d = *state;
@@ -274,6 +275,7 @@ static void test_an_event_seen_before_has_no_effect(void **state)
     expect(d, "open", SUBSCRIPTION_PAST_DUE);
 }
 
+/* BILLING-25 */
 static void test_events_of_unknown_objects_have_no_effect(void **state)
 {
     struct fixture *d = *state;
@@ -301,6 +303,7 @@ static void test_a_provider_that_does_not_answer_is_called_again(void **state)
     expect(d, "complete", SUBSCRIPTION_ACTIVE);
 }
 
+/* BILLING-24 */
 static void test_a_subscription_without_events_is_read_again_the_next_day(void **state)
 {
     struct fixture *d = *state;
@@ -332,6 +335,7 @@ static enum err second_run(struct tx *tx, void *arg)
 }
 
 /* It is paid for, but no event follows when the first one ends. */
+/* BILLING-26 */
 static void test_a_second_subscription_replaces_one_that_has_ended(void **state)
 {
     struct fixture *d = *state;
@@ -375,6 +379,7 @@ static enum outcome read_then_change(struct billing *b, struct str id, struct ar
     return o;
 }
 
+/* BILLING-23 */
 static void test_an_object_that_changes_while_it_is_read_is_read_again(void **state)
 {
     struct fixture *d = *state;
@@ -397,6 +402,7 @@ static void test_an_object_that_changes_while_it_is_read_is_read_again(void **st
 
 /* ---- reconciliation ---- */
 
+/* BILLING-17 */
 static void test_a_checkout_without_an_answer_is_repeated_with_its_key(void **state)
 {
     struct fixture *d = *state;
@@ -442,6 +448,7 @@ static struct str create_elsewhere(struct fixture *d)
     return s.id;
 }
 
+/* BILLING-17 */
 static void test_an_open_checkout_of_a_subscriber_is_expired(void **state)
 {
     struct fixture *d = *state;

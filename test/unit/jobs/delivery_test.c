@@ -313,6 +313,7 @@ static void test_an_endless_response_is_aborted(void **state)
     assert_true(poured < 100000000);
 }
 
+/* WEBHOOK-22 */
 static void test_an_endless_header_is_a_failure(void **state)
 {
     struct fixture *d = *state;
@@ -327,6 +328,7 @@ static void test_an_endless_header_is_a_failure(void **state)
     buf_done(&says);
 }
 
+/* WEBHOOK-22 */
 static void test_the_status_counts_though_the_body_never_ends(void **state)
 {
     struct fixture *d = *state;
@@ -335,6 +337,7 @@ static void test_the_status_counts_though_the_body_never_ends(void **state)
     are_now(d, "delivered|1|200||1\n");
 }
 
+/* WEBHOOK-21 */
 static void test_a_timeout_is_a_failure(void **state)
 {
     struct fixture *d = *state;
@@ -385,6 +388,7 @@ static void test_a_private_address_is_never_connected_to(void **state)
     assert_int_equal(d->receivers[0]->connections, 0);
 }
 
+/* WEBHOOK-21 */
 static void test_a_certificate_is_checked(void **state)
 {
     struct fixture *d = *state;
@@ -420,6 +424,7 @@ static void test_a_failed_delivery_is_repeated_with_the_same_event_and_then_fail
 }
 
 /* The service runs with another master key for a while. */
+/* WEBHOOK-26 */
 static void test_a_delivery_waits_until_its_secret_can_be_decrypted(void **state)
 {
     struct fixture *d = *state;
@@ -458,6 +463,7 @@ static void wait_for_requests(struct script *s, unsigned count)
     assert_true(count_of(s) >= count);
 }
 
+/* WEBHOOK-24 */
 static void test_a_request_in_progress_at_the_stop_is_sent_again_after_a_start(void **state)
 {
     struct fixture *d = *state;
@@ -545,6 +551,7 @@ static void copy_for_another(struct fixture *d, int count)
 }
 
 /* More endpoints than there are attempts at once, as an account can have with many buildings. */
+/* WEBHOOK-28 */
 static void test_an_account_whose_endpoints_hang_does_not_hold_up_the_others(void **state)
 {
     struct fixture *d = *state;
@@ -675,6 +682,7 @@ static void test_an_event_committed_during_a_take_is_due_at_once(void **state)
     assert_int_equal(taken + r.take.count, 2);
 }
 
+/* SANDBOX-10 */
 static void test_a_drain_without_deliveries_returns_at_once(void **state)
 {
     struct fixture *d = *state;

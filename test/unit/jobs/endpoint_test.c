@@ -121,6 +121,7 @@ static void test_an_unknown_endpoint_begins_with_the_first_window(void **state)
     assert_int_equal(fill_and_end(*state, 1, 200, false), ENDPOINT_WINDOW_FIRST);
 }
 
+/* WEBHOOK-27 */
 static void test_answers_widen_the_window_up_to_its_maximum(void **state)
 {
     unsigned before = 0, now = 0;
@@ -132,6 +133,7 @@ static void test_answers_widen_the_window_up_to_its_maximum(void **state)
     assert_int_equal(now, ENDPOINT_WINDOW_MAX);
 }
 
+/* WEBHOOK-27 */
 static void test_a_timeout_resets_the_window_to_one(void **state)
 {
     for (int i = 0; i < ROUNDS; i++)
@@ -150,6 +152,7 @@ static void test_a_status_whose_body_never_ends_counts_as_a_timeout(void **state
     assert_int_equal(room(*state, 1), 1);
 }
 
+/* WEBHOOK-27 */
 static void test_endpoints_that_answer_slowly_share_the_slow_part(void **state)
 {
     struct fixture *f = *state;

@@ -131,6 +131,7 @@ static void nodes_count_each_other_and_a_stop_frees_the_leases(void **state)
     stop_node(a);
 }
 
+/* NODE-3 */
 static void a_node_that_was_ended_has_lost_its_leases_and_joins_again(void **state)
 {
     struct store_fixture *f = *state;
@@ -157,6 +158,7 @@ static struct id silent_node(struct store_fixture *f)
     return dead;
 }
 
+/* NODE-1 */
 static void a_silent_node_is_ended_and_its_leases_are_free(void **state)
 {
     struct store_fixture *f = *state;
@@ -171,6 +173,27 @@ static void a_silent_node_is_ended_and_its_leases_are_free(void **state)
     assert_int_equal(metric_get(&metrics.leases_freed[METRIC_LEASE_JOB]), jobs + 1);
     assert_int_equal(metric_get(&metrics.leases_freed[METRIC_LEASE_DELIVERY]), deliveries);
     stop_node(h);
+}
+
+static enum err purge_body(struct tx *tx, void *ret_count)
+{
+    return node_purge(tx, 2, 100, ret_count);
+}
+
+/* NODE-5 */
+static void an_ended_node_is_forgotten_and_a_silent_one_is_not(void **state)
+{
+    struct store_fixture *f = *state;
+    struct arena arena;
+    int64_t count = 0;
+    silent_node(f);
+    run_sql(f, "UPDATE node SET ended_at = 1");
+    silent_node(f);
+    arena_init(&arena, NULL, 0);
+    struct work work = {.store = f->store, .config = &f->config, .arena = &arena};
+    assert_int_equal(work_write(&work, purge_body, &count), ERR_NONE);
+    assert_int_equal(count, 1);
+    arena_done(&arena);
 }
 
 static enum err hold_body(struct tx *tx, void *node)
@@ -209,6 +232,7 @@ int main(void)
         POSTGRESQL(a_node_that_was_ended_has_lost_its_leases_and_joins_again),
         POSTGRESQL(a_silent_node_is_ended_and_its_leases_are_free),
         POSTGRESQL(a_job_that_a_silent_node_held_before_it_was_due_is_free),
+        POSTGRESQL(an_ended_node_is_forgotten_and_a_silent_one_is_not),
     };
     int failed = cmocka_run_group_tests(sqlite, NULL, NULL);
     return failed + cmocka_run_group_tests(postgresql, store_cluster_start, store_cluster_stop);

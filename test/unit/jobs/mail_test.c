@@ -205,6 +205,7 @@ static enum err challenge_run(struct tx *tx, void *arg)
                    NULL);
 }
 
+/* SERVICE-32 */
 static void test_the_purge_runs_every_hour(void **state)
 {
     struct fixture *d = *state;

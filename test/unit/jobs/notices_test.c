@@ -126,6 +126,7 @@ static void await_rows(const struct fixture *f, const char *sql, const char *row
         usleep(1000);
 }
 
+/* SITE-21 */
 static void test_a_ring_is_pushed_to_all_browsers_and_forgotten(void **state)
 {
     struct fixture *f = *state;
@@ -137,6 +138,7 @@ static void test_a_ring_is_pushed_to_all_browsers_and_forgotten(void **state)
     assert_int_equal(f->requests, BROWSERS);
 }
 
+/* SITE-21 */
 static void test_what_was_recorded_before_the_start_is_pushed(void **state)
 {
     struct fixture *f = *state;

@@ -162,6 +162,7 @@ static size_t inventory(struct fixture *d)
 
 /* ---- tests ---- */
 
+/* BILLING-20 */
 static void test_a_number_comes_with_a_subscription_and_is_released_after_its_end(void **state)
 {
     struct fixture *d = *state;
@@ -211,6 +212,7 @@ static void test_a_number_bought_without_an_answer_is_used_before_the_pool(void 
     assert_int_equal(inventory(d), 2);
 }
 
+/* BUILDING-25 */
 static void test_the_pool_is_used_before_the_provider(void **state)
 {
     struct fixture *d = *state;
@@ -247,6 +249,7 @@ static void test_a_subscription_that_ended_before_the_job_gets_no_number(void **
     assert_int_equal(inventory(d), 0);
 }
 
+/* BUILDING-26 */
 static void test_a_release_is_repeated_until_the_provider_confirms_it(void **state)
 {
     struct fixture *d = *state;

@@ -252,6 +252,7 @@ static void every_point(const struct scenario *s)
     assert_int_equal(store_fixture_close(&state), 0);
 }
 
+/* BUILDING-14 */
 static void test_an_operation_survives_a_kill_at_every_point(void **state)
 {
     (void)state;

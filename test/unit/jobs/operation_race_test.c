@@ -144,6 +144,7 @@ static void test_the_operator_cannot_undo_an_addition_during_the_purchase_of_its
     undone_while(*state, OPERATION_ADD, "acquire", 1);
 }
 
+/* BUILDING-22 */
 static void test_the_operator_cannot_undo_an_addition_during_its_payment(void **state)
 {
     undone_while(*state, OPERATION_ADD, "set_quantity", 1);

@@ -14,6 +14,7 @@ static void test_a_declined_payment_changes_nothing(void **state)
     assert_int_equal(d->outside->calls, 1);
 }
 
+/* BUILDING-19 */
 static void test_a_refused_number_undoes_the_rest(void **state)
 {
     struct fixture *d = *state;
@@ -29,6 +30,7 @@ static void test_a_refused_number_undoes_the_rest(void **state)
     }
 }
 
+/* BUILDING-19 */
 static void test_a_refused_removal_is_repeated_with_other_keys(void **state)
 {
     struct fixture *d = *state;
@@ -63,6 +65,7 @@ static void test_the_operator_cannot_complete_a_refused_operation(void **state)
     consistent(d, 2, "in the end");
 }
 
+/* BUILDING-22 */
 static void test_a_decision_uses_a_new_key(void **state)
 {
     struct fixture *d = *state;
@@ -75,6 +78,7 @@ static void test_a_decision_uses_a_new_key(void **state)
 }
 
 /* A cancellation in the middle must not leave an operation that waits for ever. */
+/* BUILDING-19 */
 static void test_an_operation_ends_although_its_subscription_is_canceled(void **state)
 {
     struct fixture *d = *state;
@@ -95,6 +99,7 @@ static void test_an_operation_ends_although_its_subscription_is_canceled(void **
 }
 
 /* The provider has released the number, but did not answer. The building gets another one. */
+/* BUILDING-23 */
 static void test_an_undone_removal_gets_a_new_number_if_the_old_one_is_gone(void **state)
 {
     struct fixture *d = *state;

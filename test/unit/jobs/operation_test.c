@@ -44,6 +44,7 @@ static void every_passing_case(enum operation_action action)
     }
 }
 
+/* BUILDING-18 */
 static void test_an_addition_survives_temporary_failures(void **state)
 {
     (void)state;
@@ -107,6 +108,7 @@ static void every_stuck_case(enum operation_action action)
         }
 }
 
+/* BUILDING-21 */
 static void test_a_stuck_addition_ends_as_the_operator_decides(void **state)
 {
     (void)state;

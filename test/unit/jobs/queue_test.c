@@ -190,6 +190,7 @@ static void test_a_later_job_waits_for_the_services_clock(void **state)
     assert_int_equal(d->runs, 1);
 }
 
+/* SERVICE-33 */
 static void test_a_failed_job_is_repeated_after_growing_pauses(void **state)
 {
     struct fixture *d = *state;
@@ -278,6 +279,7 @@ static int64_t failures(struct fixture *d)
     return attempts;
 }
 
+/* SERVICE-33 */
 static void test_a_failing_job_is_listed_and_starts_over_when_it_is_added_again(void **state)
 {
     struct fixture *d = *state;

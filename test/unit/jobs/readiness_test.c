@@ -59,6 +59,7 @@ static struct readiness_state wait_for(struct readiness *r, size_t reasons)
     return state;
 }
 
+/* SERVICE-21 */
 static void a_good_store_is_ready(void **state)
 {
     struct readiness *r = start(*state);
@@ -113,6 +114,7 @@ static void another_master_key_is_the_reason(void **state)
     readiness_free(r);
 }
 
+/* SERVICE-22 */
 static void a_store_that_cannot_be_written_is_a_reason_until_a_write_succeeds(void **state)
 {
     struct store_fixture *f = *state;
@@ -136,6 +138,7 @@ static bool strays(void *context)
     return *(bool *)context;
 }
 
+/* NODE-6, SERVICE-21 */
 static void a_clock_that_strays_is_the_reason(void **state)
 {
     struct store_fixture *f = *state;
@@ -185,6 +188,7 @@ static void block(struct store_fixture *f, struct block_task *t, struct blocker 
     sem_wait(&b->began);
 }
 
+/* SERVICE-21 */
 static void a_silent_store_is_the_reason_and_holds_up_no_answer(void **state)
 {
     struct store_fixture *f = *state;

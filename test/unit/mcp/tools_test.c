@@ -52,6 +52,7 @@ static void required_arguments_are_arguments(void **state)
     json_decref(tools);
 }
 
+/* DOC-13 */
 static void a_key_sees_the_tools_of_its_scopes_and_kind(void **state)
 {
     (void)state;
@@ -68,6 +69,7 @@ static void a_key_sees_the_tools_of_its_scopes_and_kind(void **state)
     json_decref(one);
 }
 
+/* DOC-13 */
 static void rows_without_a_key_and_without_json_are_no_tools(void **state)
 {
     (void)state;

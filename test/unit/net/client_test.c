@@ -175,6 +175,7 @@ static void test_connections_are_kept(void **state)
     assert_int_equal(d->receiver->connections, 1);
 }
 
+/* WEBHOOK-21 */
 static void test_a_redirect_is_not_followed(void **state)
 {
     struct desk *d = *state;
@@ -301,6 +302,7 @@ static void test_a_lost_post_with_an_idempotency_key_is_sent_again(void **state)
     assert_int_equal(d->receiver->requests, 3);
 }
 
+/* WEBHOOK-23 */
 static void test_a_post_does_not_use_a_connection_that_was_idle_for_long(void **state)
 {
     struct desk *d = *state;

@@ -91,6 +91,7 @@ static bool is_public(const char *text)
     return net_address_is_public(&a);
 }
 
+/* WEBHOOK-6 */
 static void test_no_special_address_is_public(void **state)
 {
     (void)state;
@@ -99,6 +100,7 @@ static void test_no_special_address_is_public(void **state)
             fail_msg("%s was taken for public", private_ones[i]);
 }
 
+/* WEBHOOK-6 */
 static void test_their_neighbours_are_public(void **state)
 {
     (void)state;

@@ -152,6 +152,7 @@ static void test_the_end_of_a_request_may_start_another(void **state)
     assert_int_equal(d->answered, 2);
 }
 
+/* WEBHOOK-23 */
 static void test_no_request_is_sent_again_after_a_kept_connection_closes(void **state)
 {
     struct desk *d = *state;

@@ -131,6 +131,7 @@ static void test_a_payment_creates_one_customer_and_one_subscription(void **stat
     same(pay(d, s.id).customer_id, paid.customer_id);
 }
 
+/* SANDBOX-3 */
 static void test_a_session_expires_by_request_or_after_a_day_and_cannot_be_paid_then(void **state)
 {
     struct fixture *d = *state;
@@ -165,6 +166,7 @@ static void test_a_quantity_is_set_once_for_each_key(void **state)
     assert_int_equal(subscription(d, id).quantity, 5);
 }
 
+/* SANDBOX-8 */
 static void test_a_preview_is_the_price_of_all_units(void **state)
 {
     struct fixture *d = *state;

@@ -114,6 +114,7 @@ static void test_the_same_reference_gets_the_same_number(void **state)
     assert_null(find(*state, "b"));
 }
 
+/* SANDBOX-15 */
 static void test_a_released_number_is_not_given_while_there_are_unused_ones(void **state)
 {
     acquire(*state, "a", "US");

@@ -34,6 +34,7 @@ static enum outcome prices(struct billing *b, struct arena *a, struct billing_pr
 
 static const struct billing_ops ops = {.prices = prices};
 
+/* BILLING-2 */
 static void test_prices_are_cached(void **state)
 {
     (void)state;
@@ -55,6 +56,7 @@ static void test_prices_are_cached(void **state)
     arena_done(&a);
 }
 
+/* BILLING-2 */
 static void test_without_an_answer_there_are_no_prices(void **state)
 {
     (void)state;
@@ -89,6 +91,7 @@ static bool becomes(struct catalog *c, int64_t amount_minor)
     return found;
 }
 
+/* BILLING-2 */
 static void test_stale_prices_are_returned_until_new_ones_arrive(void **state)
 {
     (void)state;

@@ -17,6 +17,7 @@ static int clean(void **state)
     return 0;
 }
 
+/* SANDBOX-7 */
 static void test_a_fault_lasts_for_the_ordered_number_of_calls(void **state)
 {
     (void)state;
@@ -55,6 +56,7 @@ static void test_fault_none_clears_the_faults_of_that_provider_only(void **state
     assert_int_equal(fault_take("sms", "send"), FAULT_ERROR);
 }
 
+/* SANDBOX-7 */
 static void test_too_many_orders_and_long_names_are_refused(void **state)
 {
     (void)state;
@@ -66,6 +68,7 @@ static void test_too_many_orders_and_long_names_are_refused(void **state)
     assert_in_range(fitted, 16, 999);
 }
 
+/* SANDBOX-6 */
 static void test_fault_names_are_parsed(void **state)
 {
     (void)state;

@@ -87,6 +87,7 @@ static void the_only_price_is_that_of_the_free_plan(void **state)
     assert_str(prices.items[0].plan, "weekly");
 }
 
+/* BILLING-29 */
 static void nothing_can_be_bought(void **state)
 {
     struct fixture *d = *state;
@@ -98,6 +99,7 @@ static void nothing_can_be_bought(void **state)
 }
 
 /* An operation that began with another provider must wait for it. */
+/* BILLING-31 */
 static void objects_of_other_providers_are_out_of_reach(void **state)
 {
     static const char *const ids[] = {"", "sub_1NvqJqLkdIwHu7ix", "0123456789ABCDEF0123456G", ACCOUNT "0"};

@@ -43,6 +43,7 @@ static bool newest_is_genuine(void)
     return newest.genuine;
 }
 
+/* WEBHOOK-34 */
 static void test_it_has_its_own_host_in_the_sandbox_alone(void **state)
 {
     (void)state;
@@ -82,6 +83,7 @@ static void test_a_signature_is_genuine_with_the_secret_and_time_alone(void **st
     }
 }
 
+/* WEBHOOK-34 */
 static void test_the_newest_are_kept(void **state)
 {
     (void)state;

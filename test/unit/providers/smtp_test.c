@@ -255,6 +255,7 @@ static void test_an_unreachable_relay_is_not_final(void **state)
     mailer_free(mailer);
 }
 
+/* SERVICE-35 */
 static void test_without_tls_only_a_local_relay_is_used(void **state)
 {
     struct relay *r = *state; /* by a name that is not known to be local */

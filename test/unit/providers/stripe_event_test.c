@@ -47,6 +47,7 @@ static void test_a_signature_of_the_body_with_the_secret_is_accepted(void **stat
     assert_false(fits(state, "t=1700000000,v1=" NONE_64, BODY, SECRET, AT));
 }
 
+/* BILLING-38 */
 static void test_any_one_of_several_signatures_is_enough(void **state)
 {
     assert_true(fits(state, "t=1700000000,v1=" NONE_64 ",v1=" SIGNATURE, BODY, SECRET, AT));
@@ -55,6 +56,7 @@ static void test_any_one_of_several_signatures_is_enough(void **state)
     assert_false(fits(state, "t=1700000000,v1=" NONE_64 ",v1=" NONE_64, BODY, SECRET, AT));
 }
 
+/* BILLING-38 */
 static void test_a_signature_is_valid_for_five_minutes_in_both_directions(void **state)
 {
     assert_true(fits(state, "t=1700000000,v1=" SIGNATURE, BODY, SECRET, AT + 300));

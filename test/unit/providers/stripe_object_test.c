@@ -65,6 +65,7 @@ static void test_each_plan_has_the_price_from_stripe(void **state)
     assert_int_equal(p.items[1].interval_count, 2);
 }
 
+/* BILLING-1 */
 static void test_a_price_that_cannot_be_bought_is_not_available(void **state)
 {
     struct fixture *d = *state;
@@ -140,6 +141,7 @@ static void test_a_subscription_has_its_plan_price_and_quantity(void **state)
     assert_int_equal(s.quantity, 3);
 }
 
+/* BILLING-34 */
 static void test_stripes_statuses_map_to_four(void **state)
 {
     struct fixture *d = *state;
@@ -162,6 +164,7 @@ static void test_stripes_statuses_map_to_four(void **state)
     }
 }
 
+/* BILLING-35 */
 static void test_the_plan_is_that_of_the_price_or_of_the_metadata(void **state)
 {
     struct fixture *d = *state;

@@ -1,6 +1,7 @@
 /* The outcomes of calls to Stripe. */
 #include "providers/stripe_fixture.h"
 
+/* BILLING-32 */
 static void test_only_a_refusal_by_stripe_itself_is_refused(void **state)
 {
     struct fixture *d = *state;
@@ -38,6 +39,7 @@ static void test_only_a_refusal_by_stripe_itself_is_refused(void **state)
     }
 }
 
+/* BILLING-33 */
 static void test_a_call_is_repeated_while_its_key_is_in_use(void **state)
 {
     struct fixture *d = *state;

@@ -35,6 +35,7 @@ static void test_a_known_customer_is_used_again(void **state)
     not_heard(d, 0, "customer_email");
 }
 
+/* BILLING-37 */
 static void test_a_customer_deleted_at_stripe_is_replaced(void **state)
 {
     struct fixture *d = *state;
@@ -153,6 +154,7 @@ static void test_the_portal_returns_a_url_of_stripe(void **state)
     assert_int_equal(portal(d, &url), OUTCOME_UNKNOWN);
 }
 
+/* BILLING-32 */
 static void test_the_portal_refuses_only_an_unknown_customer(void **state)
 {
     struct fixture *d = *state;
@@ -248,6 +250,7 @@ static enum outcome set_quantity(struct fixture *d)
     return d->billing->ops->set_quantity(d->billing, STR("tx-1"), STR("sub_1"), 4, 1700000000, &d->arena);
 }
 
+/* BILLING-36 */
 static void test_a_quantity_is_paid_at_once_or_not_changed(void **state)
 {
     struct fixture *d = *state;
@@ -271,6 +274,7 @@ static void test_a_quantity_is_paid_at_once_or_not_changed(void **state)
 }
 
 /* For an operation that support resolves a week later. */
+/* BUILDING-20 */
 static void test_a_proration_date_that_is_too_old_is_replaced_by_the_present(void **state)
 {
     struct fixture *d = *state;

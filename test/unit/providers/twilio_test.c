@@ -149,6 +149,7 @@ static void test_a_messaging_service_sends_instead_of_a_number(void **state)
     heard(d, 0, "&MessagingServiceSid=MG0123456789abcdef0123456789abcdef&");
 }
 
+/* ACCOUNT-24 */
 static void test_the_status_of_a_response_gives_the_outcome(void **state)
 {
     struct fixture *d = *state;
@@ -346,6 +347,7 @@ static void test_a_purchase_without_an_answer_is_searched(void **state)
 }
 
 /* acquire() opens another provider each time, as another process does. */
+/* BUILDING-31 */
 static void test_no_process_repeats_a_purchase_that_may_still_take_effect(void **state)
 {
     struct fixture *d = *state;

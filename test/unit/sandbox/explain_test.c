@@ -211,6 +211,7 @@ static void compare_one(struct building_fixture *fx, size_t seen[static ACCESS_R
         compare_near(&e.x, &c);
 }
 
+/* CALL-13 */
 static void test_an_explanation_agrees_with_the_call_that_follows(void **state)
 {
     struct building_fixture *fx = *state;

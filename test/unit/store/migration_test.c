@@ -224,6 +224,7 @@ static int64_t pragma(struct store_fixture *f, const char *sql)
     return n;
 }
 
+/* STORE-15 */
 static void the_space_of_the_old_tables_is_freed(void **state)
 {
     struct store_fixture *f = *state;
@@ -309,6 +310,7 @@ static enum err leave_a_node(void *arg, struct db *db)
                        "DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)");
 }
 
+/* STORE-14 */
 static void a_migration_waits_for_services_that_could_not_use_the_schema(void **state)
 {
     struct store_fixture *f = *state;

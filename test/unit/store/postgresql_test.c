@@ -192,11 +192,13 @@ static void lose_at_commit(struct store_fixture *f, enum at_commit what, int exp
     proxy_stop(&p);
 }
 
+/* STORE-10 */
 static void a_transaction_with_a_lost_commit_runs_again(void **state)
 {
     lose_at_commit(*state, LOSE_REQUEST, 2, METRIC_FATE_NOT_COMMITTED);
 }
 
+/* STORE-10 */
 static void a_commit_with_a_lost_answer_is_not_repeated(void **state)
 {
     lose_at_commit(*state, LOSE_ANSWER, 1, METRIC_FATE_COMMITTED);
@@ -451,6 +453,7 @@ static void reopen_with_short_waits(struct store_fixture *f)
     assert_int_equal(store_fixture_start(f), 0);
 }
 
+/* STORE-7 */
 static void the_server_ends_a_statement_that_takes_too_long(void **state)
 {
     reopen_with_short_waits(*state);
@@ -458,6 +461,7 @@ static void the_server_ends_a_statement_that_takes_too_long(void **state)
 }
 
 /* The client has its own time-out: the server may not be able to. */
+/* STORE-6 */
 static void a_server_that_does_not_answer_is_not_waited_for(void **state)
 {
     reopen_with_short_waits(*state);
@@ -466,6 +470,7 @@ static void a_server_that_does_not_answer_is_not_waited_for(void **state)
 }
 
 /* The connection string has the last word. */
+/* STORE-7 */
 static void options_of_the_connection_string_take_precedence(void **state)
 {
     struct store_fixture *f = *state;

@@ -182,6 +182,7 @@ static void set_file_size_limit(rlim_t n)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
+/* STORE-5 */
 static void writes_fail_on_a_full_disk_and_recover(void **state)
 {
     struct store_fixture *f = *state;
@@ -509,6 +510,7 @@ static void assert_refused_as_lost(struct store_fixture *f)
     f->store = NULL;
 }
 
+/* STORE-4 */
 static void a_lost_database_is_refused_until_it_is_back(void **state)
 {
     struct store_fixture *f = *state;
@@ -540,6 +542,7 @@ static void a_wal_without_its_database_is_kept(void **state)
     assert_int_equal(store_fixture_close(&done), 0);
 }
 
+/* STORE-4 */
 static void a_database_copied_without_its_wal_is_refused(void **state)
 {
     struct store_fixture *f = *state;
@@ -564,6 +567,7 @@ static void nothing_is_acknowledged_after(struct store_fixture *f, const char *w
     assert_int_equal(store_run(f->store, STORE_WRITE, put, "later"), ERR_SERVICE_UNAVAILABLE);
 }
 
+/* STORE-4 */
 static void a_removed_database_takes_no_more_writes(void **state)
 {
     nothing_is_acknowledged_after(*state, "rm portero.db");
@@ -574,6 +578,7 @@ static void a_removed_wal_takes_no_more_writes(void **state)
     nothing_is_acknowledged_after(*state, "rm portero.db-wal");
 }
 
+/* STORE-4 */
 static void a_replaced_database_takes_no_more_writes_and_is_left_alone(void **state)
 {
     struct store_fixture *f = *state;
@@ -627,6 +632,7 @@ static bool file_has(const struct store_fixture *f, const char *name, const char
     return found;
 }
 
+/* STORE-2 */
 static void deleted_data_leaves_the_files_while_others_write(void **state)
 {
     struct store_fixture *f = *state;
@@ -642,6 +648,7 @@ static void deleted_data_leaves_the_files_while_others_write(void **state)
     assert_null(store_warning(f->store)); /* its own commits and checkpoints are not another program's */
 }
 
+/* STORE-3 */
 static void a_program_that_writes_the_database_is_noticed(void **state)
 {
     struct store_fixture *f = *state;

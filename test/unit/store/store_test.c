@@ -550,6 +550,7 @@ static void leave_newer(struct store_fixture *f, int versions, int oldest)
     f->store = NULL;
 }
 
+/* STORE-13 */
 static void a_newer_schema_that_admits_this_program_is_used(void **state)
 {
     struct store_fixture *f = *state;
@@ -564,6 +565,7 @@ static void a_newer_schema_that_admits_this_program_is_used(void **state)
     assert_setting(f->store, "k", NULL);
 }
 
+/* STORE-13 */
 static void a_newer_schema_for_later_programs_is_refused(void **state)
 {
     struct store_fixture *f = *state;
@@ -603,6 +605,7 @@ static int open_empty_postgresql(void **state)
     return open_empty(state, store_fixture_open_postgresql);
 }
 
+/* STORE-12 */
 static void an_old_schema_is_refused_without_migration(void **state)
 {
     struct store_fixture *f = *state;

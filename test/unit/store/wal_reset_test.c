@@ -211,6 +211,7 @@ static void commits_while_the_checkpointer_is_stopped_at_a_lock_start_no_wal_ove
     stop_at_each_lock(*state, SIDE_CHECKPOINTER);
 }
 
+/* STORE-1 */
 static void passes_while_the_writer_is_stopped_at_a_lock_begin_on_no_complete_wal(void **state)
 {
     stop_at_each_lock(*state, SIDE_WRITER);

@@ -134,6 +134,7 @@ static void test_the_end_of_a_call_is_logged_apart_from_its_decision(void **stat
     }
 }
 
+/* SERVICE-24 */
 static void test_text_from_a_caller_cannot_imitate_another_value(void **state)
 {
     (void)state;
@@ -149,6 +150,7 @@ static void test_text_from_a_caller_cannot_imitate_another_value(void **state)
     assert_string_equal(next(), "");
 }
 
+/* CALL-23 */
 static void test_calls_that_are_never_established_do_not_fill_the_log(void **state)
 {
     (void)state;

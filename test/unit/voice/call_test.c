@@ -331,6 +331,7 @@ static const struct {
     {"speech that was not asked for has no effect", "aCv", ASK ".", CALL_COLLECTING, CALL_NO_OUTCOME},
 };
 
+/* CALL-7 */
 static void test_every_sequence_of_the_table(void **state)
 {
     (void)state;
@@ -353,6 +354,7 @@ static void expect(const char *script, const struct greetings *g, const char *ac
     free(got);
 }
 
+/* BUILDING-42 */
 static void test_empty_greetings_are_not_said(void **state)
 {
     (void)state;
@@ -364,6 +366,7 @@ static void test_empty_greetings_are_not_said(void **state)
            ARRIVE "answer collect-8000 .collect-2000 .ask-1 .ask-forwarded .forward-+15551112222-30 .");
 }
 
+/* CALL-11 */
 static void test_without_a_phone_no_call_is_forwarded(void **state)
 {
     (void)state;
@@ -460,6 +463,7 @@ static void test_a_ring_group_adds_its_phones_once(void **state)
     assert_string_equal(c.ring.phones[0], "+15553334444");
 }
 
+/* CALL-39 */
 static void test_a_visitor_may_leave_a_message_when_nobody_answers(void **state)
 {
     (void)state;
@@ -471,6 +475,7 @@ static void test_a_visitor_may_leave_a_message_when_nobody_answers(void **state)
     expect("aFd", &taking, ARRIVE "ask-forwarded .answer say-8 message-30 hang-up .");
 }
 
+/* CALL-43 */
 static void test_unclear_speech_asks_for_the_keypad_and_then_only_keys_count(void **state)
 {
     (void)state;
@@ -482,6 +487,7 @@ static void test_unclear_speech_asks_for_the_keypad_and_then_only_keys_count(voi
     expect("aCu", &all, ASK ".");
 }
 
+/* CALL-45 */
 static void test_unclear_speech_that_may_be_a_guess_is_counted_first(void **state)
 {
     (void)state;
@@ -503,6 +509,7 @@ static void test_unclear_speech_that_may_be_a_guess_is_counted_first(void **stat
     assert_int_equal(c.state, CALL_COLLECTING);
 }
 
+/* CALL-7 */
 static void test_a_code_ends_early_only_at_a_length_that_a_usable_code_has(void **state)
 {
     (void)state;
@@ -514,6 +521,7 @@ static void test_a_code_ends_early_only_at_a_length_that_a_usable_code_has(void 
     expect("aC123", &two, ASK "collect-8000 .collect-2000 .collect-8000 .");
 }
 
+/* CALL-6 */
 static void test_an_incomplete_code_is_said_and_is_no_wrong_one(void **state)
 {
     (void)state;

@@ -137,6 +137,7 @@ static void test_a_timestamp_may_move_within_a_press(void **state)
     assert_string_equal(heard, "44");
 }
 
+/* PHONE-39 */
 static void test_a_timestamp_may_never_move(void **state)
 {
     (void)state;
@@ -307,6 +308,7 @@ static void play_line(const char *keys, double twist, int ms, double snr, unsign
 }
 
 /* A copper line attenuates the high tone: receivers take it from 8 dB below the low one to 4 dB above (ITU-T Q.24). */
+/* PHONE-41 */
 static void test_keys_are_heard_once_at_every_twist_of_a_line(void **state)
 {
     (void)state;
@@ -432,6 +434,7 @@ static void listen_to(const char *name)
 }
 
 /* bench/keys.c listens to hours of it. */
+/* PHONE-41 */
 static void test_speech_holds_no_keys(void **state)
 {
     (void)state;

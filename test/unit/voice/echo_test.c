@@ -185,6 +185,7 @@ static void echoes(bool unmuted)
     assert_true(n >= 500);
 }
 
+/* PHONE-42 */
 static void test_the_echo_of_a_visitors_key_is_no_key(void **state)
 {
     (void)state;
@@ -263,6 +264,7 @@ static void own_keys(const struct talk *talk, const char *while_what, int *n, in
     }
 }
 
+/* PHONE-42 */
 static void test_a_residents_key_counts(void **state)
 {
     (void)state;

@@ -348,6 +348,7 @@ static double match_signal(enum call_prompt prompt)
     return best;
 }
 
+/* PHONE-46 */
 static void test_a_greeting_that_is_not_ready_in_time_is_a_signal(void **state)
 {
     (void)state;

@@ -46,6 +46,7 @@ static bool finds(struct known *k, const char *number, const char *phone)
     return found;
 }
 
+/* CALL-10 */
 static void a_door_is_found_as_it_was_noted_last(void **state)
 {
     struct known *k = *state;
@@ -58,6 +59,7 @@ static void a_door_is_found_as_it_was_noted_last(void **state)
     assert_false(finds(k, PHONE, PHONE));
 }
 
+/* CALL-10 */
 static void a_door_that_was_read_before_a_change_is_not_used(void **state)
 {
     struct known *k = *state;
@@ -82,6 +84,7 @@ static void a_number_that_is_not_found_any_more_ends_its_door(void **state)
     assert_false(finds(k, NUMBER, PHONE));
 }
 
+/* CALL-10 */
 static void the_memory_has_a_bound(void **state)
 {
     struct known *k = *state;

@@ -148,6 +148,7 @@ static void test_who_sends_to_a_port_before_it_is_taken_is_a_stray(void **state)
     close(fd);
 }
 
+/* PHONE-34 */
 static void test_who_was_refused_is_a_stray_of_the_next_session(void **state)
 {
     (void)state;

@@ -183,6 +183,7 @@ static void test_a_new_offer_keeps_the_keys(void **state)
 #define LINE(profile) "m=audio 4000 " profile " 0\r\n"
 #define CRYPTO        "a=crypto:7 AES_CM_128_HMAC_SHA1_32 inline:" KEY "|2^31\r\n"
 
+/* PHONE-35 */
 static void test_every_profile_is_answered_with_itself(void **state)
 {
     (void)state;

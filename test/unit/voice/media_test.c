@@ -100,6 +100,7 @@ static const char *offer_to(const char *peer, const struct config *config)
     return text;
 }
 
+/* PHONE-9 */
 static void test_peers_outside_are_told_the_external_address(void **state)
 {
     (void)state;
@@ -240,6 +241,7 @@ static void speak(uint16_t number)
     run_for(WAIT_MS);
 }
 
+/* PHONE-37 */
 static void test_a_stream_that_begins_again_is_passed_on(void **state)
 {
     (void)state;
@@ -263,6 +265,7 @@ static void test_a_stream_that_begins_again_is_passed_on(void **state)
     assert_false(relay.last.begins);
 }
 
+/* PHONE-37 */
 static void test_received_packets_are_passed_on_unchanged(void **state)
 {
     (void)state;
@@ -292,6 +295,7 @@ static bool hears_key_from(int fd, uint32_t timestamp)
     return relay.received > before;
 }
 
+/* PHONE-34 */
 static void test_another_port_is_believed_only_while_the_peer_is_silent(void **state)
 {
     (void)state;

@@ -26,6 +26,7 @@ static void begin(void)
     sound = (struct message_sound){.n = 0};
 }
 
+/* CALL-39 */
 static void test_less_than_half_a_second_of_sound_is_no_message(void **state)
 {
     (void)state;

@@ -166,6 +166,7 @@ static void test_a_key_that_was_overtaken_keeps_its_place(void **state)
 }
 
 /* Each packet is up to ORDER_WAIT_MS late, and some come twice. */
+/* PHONE-38 */
 static void test_keys_are_heard_as_pressed_in_whatever_order_their_packets_come(void **state)
 {
     (void)state;
@@ -194,6 +195,7 @@ static void test_keys_are_heard_as_pressed_in_whatever_order_their_packets_come(
     }
 }
 
+/* PHONE-38 */
 static void test_a_key_waits_for_a_lost_packet_no_longer_than_it_must(void **state)
 {
     (void)state;
@@ -246,6 +248,7 @@ static void expect_audio(const struct sender *s, size_t from, size_t to)
         assert_int_equal((uint16_t)(audio[i - from] - order.offset), s->sent[i].h.seq);
 }
 
+/* PHONE-37 */
 static void test_audio_is_heard_as_sent_in_whatever_order_its_packets_come(void **state)
 {
     (void)state;

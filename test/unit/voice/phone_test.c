@@ -140,6 +140,7 @@ static void test_a_caller_may_cancel(void **state)
     ended(&t, PHONE_NOT_ANSWERED, "ringing from +15550100000\ncanceled\n");
 }
 
+/* CLI-7 */
 static void test_it_waits_only_so_long(void **state)
 {
     (void)state;
@@ -167,6 +168,7 @@ static void test_lines_may_be_json(void **state)
           "{\"event\":\"ringing\",\"detail\":\"from a?b\"}\n{\"event\":\"refused\",\"detail\":\"486\"}\n");
 }
 
+/* CLI-7 */
 static void test_an_address_is_one_of_this_machine(void **state)
 {
     (void)state;

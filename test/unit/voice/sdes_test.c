@@ -20,6 +20,7 @@ static bool reads(const char *value)
     return sdes_read(str_z(value), &s);
 }
 
+/* PHONE-35 */
 static void test_a_key_is_read_and_written(void **state)
 {
     (void)state;
@@ -46,6 +47,7 @@ static void test_a_lifetime_and_harmless_parameters_are_accepted(void **state)
     assert_true(reads("1 aes_cm_128_hmac_sha1_80 INLINE:" KEY " -OWN=1"));
 }
 
+/* PHONE-35 */
 static void test_lines_that_change_the_packets_in_unknown_ways_are_not_used(void **state)
 {
     (void)state;

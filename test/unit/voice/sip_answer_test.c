@@ -18,6 +18,7 @@ static void is_bye_of(const char *answer_to)
 }
 
 /* The repetitions of the 200 go on for 32 s. */
+/* PHONE-13 */
 static void test_an_answer_that_is_never_acknowledged_ends_with_a_bye(void **state)
 {
     (void)state;

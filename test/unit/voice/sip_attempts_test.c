@@ -28,6 +28,7 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* PHONE-6 */
 static void test_a_source_must_wait_after_many_wrong_passwords(void **state)
 {
     (void)state;
@@ -41,6 +42,7 @@ static void test_a_source_must_wait_after_many_wrong_passwords(void **state)
     assert_false(sip_attempts_allow(&attempts, &box, NOW_MS + SIP_ATTEMPT_MS - 1));
 }
 
+/* PHONE-6 */
 static void test_one_wrong_password_in_ten_seconds_is_checked_for_ever(void **state)
 {
     (void)state;
@@ -64,6 +66,7 @@ static void test_passwords_that_are_checked_at_once_all_count(void **state)
 }
 
 /* An address of an IPv6 network is one of many. */
+/* PHONE-6 */
 static void test_a_full_table_refuses_newcomers_until_a_source_is_forgotten(void **state)
 {
     (void)state;

@@ -418,6 +418,7 @@ static void answer_earlier(void *arg)
     c->answered_ms -= *(int64_t *)arg;
 }
 
+/* PHONE-18 */
 static void test_no_call_is_longer_than_ten_minutes(void **state)
 {
     (void)state;
@@ -432,6 +433,7 @@ static void test_no_call_is_longer_than_ten_minutes(void **state)
     wait_for_calls(0);
 }
 
+/* PHONE-11 */
 static void test_one_source_cannot_have_all_calls(void **state)
 {
     (void)state;
@@ -472,6 +474,7 @@ static int connect_to_agent(void)
     return fd;
 }
 
+/* PHONE-10 */
 static void test_silent_connections_leave_descriptors_to_others(void **state)
 {
     enum { LIMIT = 256, TRIED = 100 };
@@ -510,6 +513,7 @@ static int try_once(const struct sockaddr_storage *service)
     return status;
 }
 
+/* SERVICE-16 */
 static void test_stopping_lets_calls_end_and_takes_new_ones_until_the_last_seconds(void **state)
 {
     (void)state;

@@ -108,6 +108,7 @@ static void test_an_answer_proves_the_password(void **state)
     mem_deref(msg);
 }
 
+/* PHONE-5 */
 static void test_a_nonce_is_bound_to_address_and_time(void **state)
 {
     struct scene *s = *state;
@@ -117,6 +118,7 @@ static void test_a_nonce_is_bound_to_address_and_time(void **state)
     assert_int_equal(read_answer(s, &s->box, NOW_MS + 1, NOW_MS, &right), SIP_DIGEST_STALE);
 }
 
+/* PHONE-5 */
 static void test_a_count_is_accepted_once_and_only_upwards(void **state)
 {
     struct scene *s = *state;
@@ -175,6 +177,7 @@ static void test_other_answers_are_no_answers(void **state)
     }
 }
 
+/* PHONE-5 */
 static void test_an_answer_is_for_the_request_that_has_its_uri(void **state)
 {
     struct scene *s = *state;

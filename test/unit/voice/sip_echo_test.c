@@ -101,6 +101,7 @@ static void other_sounds_pass(int codec)
         raw_hears(trunk.rtp, (uint8_t)codec, codec ? g711_pcm2alaw(g711_ulaw2pcm(0x10)) : 0x10, RAW_PATIENCE_MS));
 }
 
+/* PHONE-43 */
 static void test_the_tone_of_a_visitors_key_is_muted(void **state)
 {
     (void)state;
@@ -138,6 +139,7 @@ static void test_a_visitors_key_that_comes_back_does_not_open(void **state)
     }
 }
 
+/* PHONE-42 */
 static void test_the_residents_event_opens_while_the_visitor_presses_the_same_key(void **state)
 {
     (void)state;

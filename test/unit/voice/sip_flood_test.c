@@ -111,6 +111,7 @@ static int64_t refused(enum metric_label_REFUSAL limit)
     return metric_get(&metrics.sip_limited[limit]);
 }
 
+/* PHONE-12 */
 static void test_forged_calls_shut_out_nobody_who_called_before(void **state)
 {
     (void)state;
@@ -126,6 +127,7 @@ static void test_forged_calls_shut_out_nobody_who_called_before(void **state)
     }
 }
 
+/* PHONE-12 */
 static void test_forged_calls_shut_out_nobody_with_a_connection(void **state)
 {
     (void)state;
@@ -162,6 +164,7 @@ static void test_unacknowledged_calls_of_an_address_are_limited(void **state)
     close_all(callers, OWN);
 }
 
+/* PHONE-11 */
 static void test_a_refused_call_asks_for_no_decision(void **state)
 {
     (void)state;
@@ -174,6 +177,7 @@ static void test_a_refused_call_asks_for_no_decision(void **state)
     close_all(callers, FLOOD);
 }
 
+/* PHONE-12 */
 static void test_listed_addresses_have_all_of_their_places_at_once(void **state)
 {
     (void)state;
@@ -186,6 +190,7 @@ static void test_listed_addresses_have_all_of_their_places_at_once(void **state)
     close_all(callers, OWN + 5);
 }
 
+/* PHONE-12 */
 static void test_calls_forged_in_the_names_of_listed_addresses_leave_places_to_those_that_called(void **state)
 {
     (void)state;
@@ -210,6 +215,7 @@ static void test_a_call_in_progress_outlives_a_flood(void **state)
     hang_up(&r);
 }
 
+/* PHONE-11 */
 static void test_an_answered_call_outlives_a_flood(void **state)
 {
     (void)state;
@@ -248,6 +254,7 @@ static void test_the_200_is_repeated_until_it_is_acknowledged(void **state)
     assert_int_equal(raw_receive(&r, 1300), 0);
 }
 
+/* PHONE-14 */
 static void test_a_caller_may_hang_up_before_acknowledging(void **state)
 {
     (void)state;
@@ -258,6 +265,7 @@ static void test_a_caller_may_hang_up_before_acknowledging(void **state)
     assert_int_equal(raw_receive(&r, 1300), 0); /* the 200 is not repeated any more */
 }
 
+/* PHONE-14 */
 static void test_a_caller_that_sent_keys_may_hang_up_before_acknowledging(void **state)
 {
     (void)state;
@@ -288,6 +296,7 @@ static void test_a_stranger_cannot_acknowledge(void **state)
     assert_true(raw_hears_rtp(&r));
 }
 
+/* PHONE-15 */
 static void test_refusals_are_not_repeated_in_a_flood(void **state)
 {
     (void)state;
@@ -303,6 +312,7 @@ static void test_refusals_are_not_repeated_in_a_flood(void **state)
     assert_int_equal(raw_receive(&r, 1300), 0);
 }
 
+/* PHONE-16 */
 static void test_an_invite_of_an_unknown_dialog_is_refused_once(void **state)
 {
     (void)state;

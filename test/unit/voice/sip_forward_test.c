@@ -106,6 +106,7 @@ static void test_a_phone_on_hold_gets_no_audio_until_it_resumes(void **state)
     hang_up_and_end(&p);
 }
 
+/* PHONE-31 */
 static void test_the_visitor_hears_early_media(void **state)
 {
     (void)state;
@@ -159,6 +160,7 @@ static void test_a_phone_that_does_not_answer_is_cancelled(void **state)
 
 /* ---- several phones ---- */
 
+/* PHONE-30 */
 static void test_all_phones_ring_and_the_first_answer_cancels_the_others(void **state)
 {
     (void)state;
@@ -176,6 +178,7 @@ static void test_all_phones_ring_and_the_first_answer_cancels_the_others(void **
     hang_up_and_end(&second);
 }
 
+/* PHONE-30 */
 static void test_an_answer_that_crosses_its_cancellation_is_hung_up(void **state)
 {
     (void)state;
@@ -215,6 +218,7 @@ static void test_phones_ring_in_turn(void **state)
 
 /* ---- accepting and opening ---- */
 
+/* PHONE-30 */
 static void test_a_call_is_accepted_with_1(void **state)
 {
     (void)state;
@@ -233,6 +237,7 @@ static void test_a_call_is_accepted_with_1(void **state)
     hang_up_and_end(&p);
 }
 
+/* PHONE-32 */
 static void test_9_opens_without_accepting(void **state)
 {
     (void)state;
@@ -265,6 +270,7 @@ static void test_a_call_declined_with_the_star_key_ends(void **state)
 }
 
 /* Opens the door twice; the resident's keys never reach the visitor. */
+/* PHONE-32 */
 static void test_the_resident_opens_the_door_and_talks_on(void **state)
 {
     (void)state;
@@ -350,6 +356,7 @@ static void browsers_ring(bool ring)
     pthread_mutex_unlock(&fake.lock);
 }
 
+/* CALL-11 */
 static void test_a_visitor_without_a_phone_waits_for_browsers(void **state)
 {
     (void)state;
@@ -413,6 +420,7 @@ static void test_keys_count_as_sip_info(void **state)
 
 /* ---- a call that was answered before ---- */
 
+/* PHONE-31 */
 static void test_a_visitor_who_was_asked_for_a_code_hears_ring_back(void **state)
 {
     (void)state;
@@ -442,6 +450,7 @@ static void test_a_visitor_who_was_asked_for_a_code_hears_ring_back(void **state
 
 /* ---- trunks ---- */
 
+/* PHONE-27 */
 static void test_the_next_trunk_takes_a_call_that_the_first_cannot_place(void **state)
 {
     (void)state;
@@ -565,6 +574,7 @@ static void test_a_stopping_service_hangs_up_on_both(void **state)
     phone_hung_up_on();
 }
 
+/* SERVICE-17 */
 static void test_a_conversation_is_told_before_a_stopping_service_ends_it(void **state)
 {
     (void)state;

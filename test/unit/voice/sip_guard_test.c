@@ -210,6 +210,7 @@ static void test_a_peers_national_numbers_become_e164(void **state)
     }
 }
 
+/* HTTP-38 */
 static void test_an_ipv6_subscriber_is_one_source(void **state)
 {
     static const struct {

@@ -98,6 +98,7 @@ static void test_a_key_that_is_held_for_3_s_is_one_key(void **state)
     assert_string_equal(fake.codes[0], "1234");
 }
 
+/* PHONE-39 */
 static void test_keys_may_all_have_one_timestamp(void **state)
 {
     (void)state;
@@ -111,6 +112,7 @@ static void test_keys_may_all_have_one_timestamp(void **state)
     assert_string_equal(fake.codes[0], "5511");
 }
 
+/* PHONE-38 */
 static void test_keys_that_overtake_each_other_are_the_code_that_was_pressed(void **state)
 {
     (void)state;
@@ -138,6 +140,7 @@ static void test_a_key_after_a_packet_that_never_comes_counts(void **state)
     assert_string_equal(fake.codes[0], "1234");
 }
 
+/* PHONE-14 */
 static void test_keys_before_the_acknowledgement_count_once_it_came(void **state)
 {
     (void)state;
@@ -151,6 +154,7 @@ static void test_keys_before_the_acknowledgement_count_once_it_came(void **state
     assert_string_equal(fake.codes[0], "1234");
 }
 
+/* PHONE-40 */
 static void test_events_of_a_type_that_was_not_negotiated_are_a_setting(void **state)
 {
     begin();

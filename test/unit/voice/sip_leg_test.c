@@ -92,6 +92,7 @@ static void answer_offer(const char *headers)
 
 /* ---- the timer of a call ---- */
 
+/* PHONE-22 */
 static void test_our_invite_asks_for_a_timer(void **state)
 {
     struct raw_phone *p = *state;
@@ -121,6 +122,7 @@ static void test_a_longer_interval_is_granted_at_once(void **state)
     hang_up_and_end(p);
 }
 
+/* PHONE-22 */
 static void test_a_trunk_that_wants_ever_longer_intervals_fails(void **state)
 {
     struct raw_phone *p = *state;
@@ -137,6 +139,7 @@ static void test_a_trunk_that_wants_ever_longer_intervals_fails(void **state)
 
 /* ---- the phone refreshes ---- */
 
+/* PHONE-22 */
 static void test_a_session_that_the_phone_does_not_refresh_ends(void **state)
 {
     struct raw_phone *p = *state;
@@ -274,6 +277,7 @@ static void test_update_for_another_call_is_refused(void **state)
 
 /* ---- redirections ---- */
 
+/* PHONE-27 */
 static void test_a_redirection_is_not_followed(void **state)
 {
     struct raw_phone *p = *state;
@@ -308,6 +312,7 @@ static void allow_many_forwards(void *arg)
     agent_config.voice_forwards_per_building = 100;
 }
 
+/* CALL-37 */
 static void test_a_visitor_beyond_the_limit_of_the_building_hears_that_the_line_is_busy(void **state)
 {
     struct raw_phone *p = *state;
@@ -357,6 +362,7 @@ static void allow_three_forwards(void *arg)
     agent_config.voice_forwards_per_building = 3;
 }
 
+/* CALL-37 */
 static void test_strangers_leave_two_places_to_known_callers(void **state)
 {
     struct raw_phone *p = *state;
@@ -384,6 +390,7 @@ static void test_strangers_leave_two_places_to_known_callers(void **state)
     run_on_agent(allow_many_forwards, NULL);
 }
 
+/* CALL-37 */
 static void test_a_known_caller_displaces_the_oldest_stranger(void **state)
 {
     struct raw_phone *p = *state;
@@ -457,6 +464,7 @@ static void visitor_leaves(void)
     assert_int_equal(raw_final(&r), 200);
 }
 
+/* PHONE-36 */
 static void test_our_offer_has_the_srtp_that_the_trunk_requires(void **state)
 {
     (void)state;
@@ -473,6 +481,7 @@ static void test_our_offer_has_the_srtp_that_the_trunk_requires(void **state)
     raw_reply(&r, "200 OK", "", "");
 }
 
+/* PHONE-36 */
 static void test_our_offer_of_optional_srtp_fits_both_answers(void **state)
 {
     (void)state;
@@ -554,6 +563,7 @@ static void test_a_stopping_service_hangs_up_on_a_late_answer(void **state)
     late_answer_is_hung_up_on(p);
 }
 
+/* SERVICE-20 */
 static void test_a_dead_trunk_does_not_hold_up_a_stopping_service(void **state)
 {
     struct raw_phone *p = *state;

@@ -113,6 +113,7 @@ static void ring(struct raw_phone *p)
     assert_int_equal(next_response(), 180);
 }
 
+/* CALL-28, CALL-29 */
 static void test_a_browser_listens_answers_talks_and_hangs_up(void **state)
 {
     (void)state;
@@ -135,6 +136,7 @@ static void test_a_browser_listens_answers_talks_and_hangs_up(void **state)
     browser_free(&b);
 }
 
+/* CALL-28 */
 static void test_a_phone_that_answers_first_keeps_the_call_and_the_browser_listens_on(void **state)
 {
     (void)state;
@@ -150,6 +152,7 @@ static void test_a_phone_that_answers_first_keeps_the_call_and_the_browser_liste
     hang_up_and_end(&p);
 }
 
+/* CALL-33 */
 static void test_visitor_and_phone_hear_that_a_person_joins_them(void **state)
 {
     (void)state;
@@ -163,6 +166,7 @@ static void test_visitor_and_phone_hear_that_a_person_joins_them(void **state)
     assert_non_null(strstr(fake.steps, " listening conversation " KEY "\n"));
 }
 
+/* CALL-33 */
 static void test_a_program_does_not_join_a_conversation(void **state)
 {
     (void)state;
@@ -179,6 +183,7 @@ static void test_a_program_does_not_join_a_conversation(void **state)
     assert_null(strstr(fake.steps, "listening"));
 }
 
+/* CALL-33 */
 static void test_a_program_that_listened_goes_when_a_phone_is_answered(void **state)
 {
     (void)state;
@@ -199,6 +204,7 @@ static void test_a_program_that_listened_goes_when_a_phone_is_answered(void **st
     assert_null(strstr(fake.steps, "conversation"));
 }
 
+/* CALL-35 */
 static void test_a_conversation_ends_with_its_key(void **state)
 {
     (void)state;
@@ -228,6 +234,7 @@ static void test_a_visitor_who_is_listened_to_may_hang_up(void **state)
     browser_free(&b);
 }
 
+/* CALL-30 */
 static void test_nobody_takes_a_call_that_was_listened_to(void **state)
 {
     (void)state;

@@ -137,6 +137,7 @@ static bool answers(struct raw *r, int wait_ms)
 
 /* ---- tests ---- */
 
+/* PHONE-8 */
 static void test_each_address_answers_in_its_own_name(void **state)
 {
     (void)state;
@@ -188,6 +189,7 @@ static void test_ipv4_alone_may_be_listened_on(void **state)
     raw_close(&r);
 }
 
+/* PHONE-8 */
 static void test_an_address_that_comes_is_listened_on_until_it_goes(void **state)
 {
     (void)state;
@@ -230,6 +232,7 @@ static void test_strangers_get_no_answer_at_any_address(void **state)
     }
 }
 
+/* PHONE-9 */
 static void test_a_caller_outside_is_told_the_external_address(void **state)
 {
     (void)state;

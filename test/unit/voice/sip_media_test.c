@@ -68,6 +68,7 @@ static void info(unsigned cseq, const char *body)
     assert_int_equal(raw_final(&r), 200);
 }
 
+/* PHONE-33 */
 static void test_a_host_that_is_only_named_gets_nothing(void **state)
 {
     (void)state;
@@ -84,6 +85,7 @@ static void test_a_host_that_is_only_named_gets_nothing(void **state)
     assert_int_equal(raw_count_rtp(&other, 300), 0);
 }
 
+/* PHONE-33 */
 static void test_a_named_host_that_sends_audio_gets_ours(void **state)
 {
     (void)state;
@@ -133,6 +135,7 @@ static void test_a_call_that_takes_no_audio_is_decided_as_such(void **state)
     }
 }
 
+/* PHONE-17 */
 static void test_a_call_whose_sdp_comes_in_its_ack_opens_only_if_it_takes_audio(void **state)
 {
     (void)state;
@@ -150,6 +153,7 @@ static void test_a_call_whose_sdp_comes_in_its_ack_opens_only_if_it_takes_audio(
     }
 }
 
+/* PHONE-17 */
 static void test_a_call_without_sdp_in_its_ack_opens_nothing(void **state)
 {
     (void)state;
@@ -160,6 +164,7 @@ static void test_a_call_without_sdp_in_its_ack_opens_nothing(void **state)
     assert_int_equal(fake_count(&fake.opened), 0);
 }
 
+/* CALL-14 */
 static void test_a_code_of_a_call_on_hold_is_decided_as_one_way(void **state)
 {
     (void)state;
@@ -186,6 +191,7 @@ static void test_a_host_that_was_not_named_cannot_take_the_audio(void **state)
 }
 
 /* The first box did not hear that its call is over, and sends on. The next one only listens. */
+/* PHONE-34 */
 static void test_audio_of_a_call_that_is_over_does_not_take_the_next_one(void **state)
 {
     (void)state;
@@ -214,6 +220,7 @@ static void test_audio_of_a_call_that_is_over_does_not_take_the_next_one(void **
     raw_close(&next);
 }
 
+/* PHONE-34 */
 static void test_the_address_of_the_sdp_takes_the_call_back(void **state)
 {
     (void)state;
@@ -243,6 +250,7 @@ static bool hears_event(struct raw *caller)
     return false;
 }
 
+/* PHONE-33 */
 static void test_a_box_that_sends_no_audio_hears_the_release_tone(void **state)
 {
     (void)state;

@@ -53,6 +53,7 @@ static void gets_no_answer(const char *host)
     raw_close(&stranger);
 }
 
+/* PHONE-1 */
 static void test_a_stranger_gets_no_answer_and_a_peer_is_served(void **state)
 {
     (void)state;
@@ -84,6 +85,7 @@ static void test_a_flood_of_strangers_shuts_no_peer_out(void **state)
     }
 }
 
+/* PHONE-1 */
 static void test_without_peers_anybody_may_call(void **state)
 {
     (void)state;
@@ -101,6 +103,7 @@ static int capture(int *ret_file)
     return before;
 }
 
+/* PHONE-1 */
 static void test_the_log_names_a_stranger_once_in_ten_seconds(void **state)
 {
     (void)state;
@@ -154,6 +157,7 @@ static void test_a_peer_with_settings_may_call(void **state)
     gets_no_answer(STRANGER);
 }
 
+/* PHONE-3 */
 static void test_all_calls_of_a_peer_share_its_limit(void **state)
 {
     (void)state;
@@ -192,6 +196,7 @@ static int dials(const char *uri, const char *to, const char *headers)
 
 #define CALLED "P-Called-Party-ID: <sip:" FAKE_CODE "@x>\r\n"
 
+/* PHONE-3 */
 static void test_the_dialled_number_is_where_the_peer_puts_it(void **state)
 {
     (void)state;
@@ -217,6 +222,7 @@ static void test_the_dialled_number_is_where_the_peer_puts_it(void **state)
     }
 }
 
+/* PHONE-29 */
 static void test_a_call_to_the_registered_contact_is_for_the_number_in_to(void **state)
 {
     (void)state;
@@ -226,6 +232,7 @@ static void test_a_call_to_the_registered_contact_is_for_the_number_in_to(void *
     assert_int_equal(dials("other", FAKE_CODE, ""), 404);
 }
 
+/* PHONE-29 */
 static void test_the_callers_number_is_where_the_peer_puts_it(void **state)
 {
     static const struct {
@@ -247,6 +254,7 @@ static void test_the_callers_number_is_where_the_peer_puts_it(void **state)
     }
 }
 
+/* PHONE-3 */
 static void test_a_peers_national_numbers_are_completed(void **state)
 {
     (void)state;
@@ -293,6 +301,7 @@ static void gets_nowhere(int fd)
     assert_true(recv(fd, reply, sizeof reply, 0) <= 0);
 }
 
+/* PHONE-2 */
 static void test_a_stranger_cannot_connect(void **state)
 {
     (void)state;

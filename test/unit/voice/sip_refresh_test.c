@@ -99,6 +99,7 @@ static void answers_our_offer(void)
 
 /* ---- the peer refreshes ---- */
 
+/* PHONE-20 */
 static void test_a_timer_of_the_peer_is_accepted(void **state)
 {
     (void)state;
@@ -119,6 +120,7 @@ static void test_without_a_timer_none_is_begun(void **state)
     assert_int_equal(refresh().expire_ms, 0);
 }
 
+/* PHONE-20 */
 static void test_a_small_interval_is_refused_with_the_least_one(void **state)
 {
     (void)state;
@@ -134,6 +136,7 @@ static void test_a_small_interval_is_refused_with_the_least_one(void **state)
     acknowledge(4);
 }
 
+/* PHONE-20 */
 static void test_a_small_interval_of_a_peer_without_timers_is_ignored(void **state)
 {
     (void)state;
@@ -141,6 +144,7 @@ static void test_a_small_interval_of_a_peer_without_timers_is_ignored(void **sta
     assert_false(says("Session-Expires"));
 }
 
+/* PHONE-21 */
 static void test_a_session_that_the_peer_does_not_refresh_ends(void **state)
 {
     (void)state;
@@ -203,6 +207,7 @@ static void test_an_update_moves_the_target(void **state)
 
 /* ---- we refresh ---- */
 
+/* PHONE-21 */
 static void test_we_refresh_with_update_when_asked(void **state)
 {
     (void)state;
@@ -216,6 +221,7 @@ static void test_we_refresh_with_update_when_asked(void **state)
     }
 }
 
+/* PHONE-21 */
 static void test_we_refresh_with_invite_if_the_peer_does_not_allow_update(void **state)
 {
     (void)state;

@@ -47,6 +47,7 @@ static bool is_hung_up_on(const char *contact, const char *headers)
     return raw_requested(&r, "BYE");
 }
 
+/* PHONE-23 */
 static void test_a_call_box_behind_nat_is_hung_up_on(void **state)
 {
     (void)state;
@@ -62,6 +63,7 @@ static void test_a_call_box_with_an_unknown_name_is_hung_up_on(void **state)
     assert_true(is_hung_up_on("box.invalid", ""));
 }
 
+/* PHONE-23 */
 static void test_a_call_box_is_hung_up_on_over_its_connection(void **state)
 {
     (void)state;
@@ -89,6 +91,7 @@ static void test_a_call_box_at_another_port_is_hung_up_on_there(void **state)
     raw_close(&other);
 }
 
+/* PHONE-23 */
 static void test_a_call_box_whose_connection_broke_is_hung_up_on_at_its_contact(void **state)
 {
     (void)state;
@@ -105,6 +108,7 @@ static void test_a_call_box_whose_connection_broke_is_hung_up_on_at_its_contact(
     raw_close(&listener);
 }
 
+/* PHONE-23 */
 static void test_the_proxy_of_a_call_is_told_to_hang_up(void **state)
 {
     (void)state;

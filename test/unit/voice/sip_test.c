@@ -152,6 +152,7 @@ static void test_a_forwarded_call_is_recorded_and_ended(void **state)
     assert_int_equal(fake.forwarded, 1);
 }
 
+/* CALL-12 */
 static void test_the_owner_hears_that_the_line_works(void **state)
 {
     (void)state;

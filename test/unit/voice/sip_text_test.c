@@ -83,6 +83,7 @@ static void test_incomplete_messages_may_go_on(void **state)
     assert_int_equal(checked("\n"), SIP_TEXT_COMPLETE);
 }
 
+/* PHONE-19 */
 static void test_headers_are_counted(void **state)
 {
     (void)state;
@@ -96,6 +97,7 @@ static void test_headers_are_counted(void **state)
     assert_true(refused("X: y\r\n\r\n"));
 }
 
+/* PHONE-19 */
 static void test_long_lines_do_not_fit(void **state)
 {
     (void)state;
@@ -153,6 +155,7 @@ static void test_other_text_is_no_message(void **state)
     }
 }
 
+/* PHONE-19 */
 static void test_sdp_is_bounded(void **state)
 {
     (void)state;
@@ -198,6 +201,7 @@ static void is_served(void)
     assert_int_equal(raw_final(&r), 200);
 }
 
+/* PHONE-19 */
 static void test_datagrams_that_take_long_to_read_hold_up_nobody(void **state)
 {
     (void)state;

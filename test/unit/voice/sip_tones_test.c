@@ -127,6 +127,7 @@ static void test_the_tone_is_in_the_audio_if_the_building_asks_for_it(void **sta
     assert_in_range(tones, 8, 14);
 }
 
+/* PHONE-44 */
 static void test_the_tone_goes_out_as_info(void **state)
 {
     (void)state;
@@ -137,6 +138,7 @@ static void test_the_tone_goes_out_as_info(void **state)
     assert_string_equal(keys, "9#09#0");
 }
 
+/* PHONE-44 */
 static void test_keys_that_are_refused_as_info_go_out_as_events(void **state)
 {
     (void)state;
@@ -151,6 +153,7 @@ static void test_keys_that_are_refused_as_info_go_out_as_events(void **state)
     assert_string_equal(events, "9#0");
 }
 
+/* PHONE-44 */
 static void test_an_info_that_is_not_answered_holds_up_no_key(void **state)
 {
     (void)state;

@@ -40,6 +40,7 @@ static const char *read_trace(void)
     return content;
 }
 
+/* PHONE-24 */
 static void test_a_call_is_traced_without_its_code(void **state)
 {
     struct raw r;
@@ -77,6 +78,7 @@ static void test_a_call_is_traced_without_its_code(void **state)
     assert_int_equal(at.st_mode & 0777, 0600);
 }
 
+/* PHONE-24 */
 static void test_a_full_file_is_renamed_once(void **state)
 {
     (void)state;
@@ -114,6 +116,7 @@ static void masks(const char *before, const char *after)
     assert_string_equal(text, after);
 }
 
+/* PHONE-24 */
 static void test_secrets_are_masked(void **state)
 {
     (void)state;

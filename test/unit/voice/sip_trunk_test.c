@@ -84,6 +84,7 @@ static bool has_route(unsigned tried)
     return sip_trunk_route(&agent, &tried, PHONE, BUILDING, NULL, &r);
 }
 
+/* PHONE-25 */
 static void trunks_come_in_the_order_of_the_configuration(void **state)
 {
     (void)state;
@@ -120,6 +121,7 @@ static void a_full_trunk_is_passed_over(void **state)
     assert_true(has_route(0));
 }
 
+/* PHONE-25 */
 static void trunks_that_are_down_take_no_calls(void **state)
 {
     (void)state;
@@ -134,6 +136,7 @@ static void trunks_that_are_down_take_no_calls(void **state)
     assert_false(has_route(0));
 }
 
+/* PHONE-26 */
 static void a_trunk_whose_last_call_failed_comes_last(void **state)
 {
     (void)state;
@@ -151,6 +154,7 @@ static void a_trunk_whose_last_call_failed_comes_last(void **state)
     assert_false(has_route(tried));
 }
 
+/* PHONE-26 */
 static void only_failures_of_the_trunk_lead_to_the_next(void **state)
 {
     (void)state;

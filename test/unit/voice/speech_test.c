@@ -166,6 +166,7 @@ static void ask_for_too_many(void (*ask)(struct speech *s, const struct speech_s
     }
 }
 
+/* PHONE-46 */
 static void test_saved_greetings_leave_places_for_calls(void **state)
 {
     (void)state;

@@ -88,6 +88,7 @@ static struct spoken_request hear(const char *text, double noise)
     return r;
 }
 
+/* CALL-44 */
 static void a_valid_code_is_accepted(void **state)
 {
     (void)state;
@@ -104,6 +105,7 @@ static void another_code_is_not_accepted(void **state)
     assert_int_not_equal(hear("nine seven five one", 20).result, SPOKEN_ACCEPTED);
 }
 
+/* CALL-45 */
 static void another_code_clearly_said_counts_as_wrong(void **state)
 {
     (void)state;
@@ -113,6 +115,7 @@ static void another_code_clearly_said_counts_as_wrong(void **state)
     assert_string_equal(r.code, "9751");
 }
 
+/* CALL-44 */
 static void a_code_that_differs_in_one_digit_is_not_accepted(void **state)
 {
     (void)state;
@@ -123,7 +126,16 @@ static void a_code_that_differs_in_one_digit_is_not_accepted(void **state)
     }
 }
 
+/* CALL-47 */
+static void double_is_no_digit_over_a_telephone(void **state)
+{
+    (void)state;
+    VALID("4455");
+    assert_int_not_equal(hear("double four double five", 20).result, SPOKEN_ACCEPTED);
+}
+
 /* Speech that opens the door if its code is valid must count if it is not: otherwise a guess is free. */
+/* CALL-45 */
 static void each_code_that_would_be_accepted_counts_if_it_is_not_valid(void **state)
 {
     (void)state;
@@ -258,6 +270,7 @@ int main(void)
         cmocka_unit_test(another_code_is_not_accepted),
         cmocka_unit_test(another_code_clearly_said_counts_as_wrong),
         cmocka_unit_test(a_code_that_differs_in_one_digit_is_not_accepted),
+        cmocka_unit_test(double_is_no_digit_over_a_telephone),
         cmocka_unit_test(each_code_that_would_be_accepted_counts_if_it_is_not_valid),
         cmocka_unit_test(noise_and_other_words_are_not_understood),
         cmocka_unit_test(without_valid_codes_nothing_is_understood),

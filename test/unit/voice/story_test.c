@@ -175,6 +175,7 @@ static void type(struct story *s, struct call *c, int64_t at_ms, const char *key
         step(s, c, at_ms, (struct call_event){.kind = CALL_DIGIT, .digit = *keys, .way = way});
 }
 
+/* CALL-15 */
 static void test_a_story_tells_every_step_but_no_digit(void **state)
 {
     (void)state;
@@ -258,6 +259,7 @@ static void test_a_story_of_many_keys_stays_bounded_and_keeps_the_decision(void 
     assert_non_null(strstr(steps, "200004 ended "));
 }
 
+/* CALL-16 */
 static void test_calls_of_the_owner_and_to_unknown_numbers_leave_no_record(void **state)
 {
     (void)state;
@@ -309,6 +311,7 @@ static enum call_record_outcome outcome_of(enum call_front front, const struct c
         .kind = CALL_STEP_##name, .text = {.p = (word) }                                                               \
     }
 
+/* CALL-19 */
 static void test_a_call_is_unreachable_if_no_phone_rang(void **state)
 {
     (void)state;
@@ -368,6 +371,7 @@ static void forward_from_memory(struct story *s, struct call *c, int64_t at_ms)
     story_live(s, NULL, &config);
 }
 
+/* CALL-10 */
 static void test_a_call_forwarded_from_memory_is_logged_once_when_the_store_is_back(void **state)
 {
     (void)state;

@@ -45,6 +45,7 @@ static void spells(const char *text, const char *ascii)
     buf_done(&got);
 }
 
+/* PHONE-45 */
 static void test_other_alphabets_are_transliterated_as_far_as_possible(void **state)
 {
     (void)state;
@@ -81,6 +82,7 @@ static void test_silence_at_both_ends_is_short(void **state)
     clip_unref(c);
 }
 
+/* PHONE-45 */
 static void test_long_speech_ends_in_a_fade(void **state)
 {
     (void)state;
@@ -94,6 +96,7 @@ static void test_long_speech_ends_in_a_fade(void **state)
     clip_unref(c);
 }
 
+/* PHONE-45 */
 static void test_text_that_cannot_be_spoken_gives_nothing(void **state)
 {
     (void)state;

@@ -77,6 +77,7 @@ static void the_noise_is_estimated(void **state)
     utterance_free(noisy);
 }
 
+/* CALL-44 */
 static void speech_over_other_voices_is_not_judged(void **state)
 {
     (void)state;

@@ -49,6 +49,7 @@ static enum webrtc_taken take(size_t n)
 }
 
 /* libre's SRTP would count a wrap of the sequence numbers for a forged packet, and lose all that follow. */
+/* PHONE-53 */
 static void test_a_forged_packet_loses_none_of_the_later_ones(void **state)
 {
     (void)state;
@@ -97,6 +98,7 @@ static void test_a_packet_is_taken_once(void **state)
     assert_int_equal(take(n), WEBRTC_FORGED);
 }
 
+/* PHONE-53 */
 static void test_the_sources_of_a_browser_are_bounded(void **state)
 {
     (void)state;

@@ -302,12 +302,14 @@ static void refuse(bool certificate, const char *print, enum webrtc_end expected
 static const char other_print[] = "00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:"
                                   "00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF";
 
+/* PHONE-51 */
 static void test_another_certificate_is_refused(void **state)
 {
     (void)state;
     refuse(true, other_print, WEBRTC_NOT_THE_OFFERER);
 }
 
+/* PHONE-51 */
 static void test_a_browser_without_certificate_is_refused(void **state)
 {
     (void)state;
@@ -333,6 +335,7 @@ static void test_a_browser_without_srtp_is_refused(void **state)
 
 /* ---- checks ---- */
 
+/* PHONE-49 */
 static void test_a_check_with_another_name_or_password_gets_no_answer(void **state)
 {
     (void)state;
@@ -362,6 +365,7 @@ static void test_a_browser_must_be_in_control(void **state)
     assert_null(session->path);
 }
 
+/* PHONE-50 */
 static void test_only_a_nominating_check_moves_the_audio(void **state)
 {
     (void)state;
@@ -388,6 +392,7 @@ static void test_only_a_nominating_check_moves_the_audio(void **state)
     close(before.fd);
 }
 
+/* PHONE-50 */
 static void test_another_session_does_not_take_over_a_path_in_use(void **state)
 {
     (void)state;
@@ -408,6 +413,7 @@ static void test_another_session_does_not_take_over_a_path_in_use(void **state)
     webrtc_close(second);
 }
 
+/* PHONE-49 */
 static void test_a_browser_may_use_many_addresses(void **state)
 {
     (void)state;
@@ -499,6 +505,7 @@ static void test_a_browser_that_never_arrives_is_gone_after_15_s(void **state)
     assert_int_equal(told.gone, 1);
 }
 
+/* PHONE-52 */
 static void test_a_handshake_has_15_s(void **state)
 {
     (void)state;
@@ -511,6 +518,7 @@ static void test_a_handshake_has_15_s(void **state)
     assert_int_equal(told.end, WEBRTC_NO_HANDSHAKE);
 }
 
+/* PHONE-52 */
 static void test_a_browser_without_checks_for_30_s_is_gone(void **state)
 {
     (void)state;
@@ -551,6 +559,7 @@ static void test_a_session_may_be_closed_within_each_report(void **state)
 
 /* ---- limits ---- */
 
+/* PHONE-52 */
 static void test_sessions_are_bounded_for_an_owner_and_in_all(void **state)
 {
     (void)state;
