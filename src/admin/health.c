@@ -24,15 +24,8 @@ static enum err show_health(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "adminShowHealth",
-     .summary = "Show whether the service is ready",
-     .tag = "Service",
-     .method = HTTP_GET,
-     .path = "/admin/health",
-     .credential = CRED_CONTROL,
-     .run = RUN_BLOCKING,
-     .handler = show_health,
-     .status = 200,
-     .reply = &reply_shape},
+    ROUTE("adminShowHealth", GET, "/admin/health", .credential = CRED_CONTROL, .run = RUN_BLOCKING,
+          .handler = show_health, .reply = &reply_shape,
+          .doc = ROUTE_DOC("Service", 200, "Show whether the service is ready")),
 };
 const struct route_set admin_health_routes = ROUTE_SET(rows);

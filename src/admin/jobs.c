@@ -47,15 +47,7 @@ static enum err list_jobs(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "adminListJobs",
-     .summary = "List jobs that have failed and will be retried",
-     .tag = "Jobs",
-     .method = HTTP_GET,
-     .path = "/admin/jobs",
-     .credential = CRED_CONTROL,
-     .run = RUN_READ,
-     .handler = list_jobs,
-     .status = 200,
-     .reply = &jobs_shape},
+    ROUTE("adminListJobs", GET, "/admin/jobs", .credential = CRED_CONTROL, .run = RUN_READ, .handler = list_jobs,
+          .reply = &jobs_shape, .doc = ROUTE_DOC("Jobs", 200, "List jobs that have failed and will be retried")),
 };
 const struct route_set admin_job_routes = ROUTE_SET(rows);

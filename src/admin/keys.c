@@ -89,17 +89,8 @@ static enum err create_key(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "adminCreateKey",
-     .summary = "Issue a key for a building or a member",
-     .tag = "Keys",
-     .method = HTTP_POST,
-     .path = "/admin/keys",
-     .credential = CRED_CONTROL,
-     .body = &body_shape,
-     .body_error = ERR_INVALID_KEY_OPTIONS,
-     .run = RUN_WRITE,
-     .handler = create_key,
-     .status = 201,
-     .reply = &reply_shape},
+    ROUTE("adminCreateKey", POST, "/admin/keys", .credential = CRED_CONTROL, .body = &body_shape,
+          .body_error = ERR_INVALID_KEY_OPTIONS, .run = RUN_WRITE, .handler = create_key, .reply = &reply_shape,
+          .doc = ROUTE_DOC("Keys", 201, "Issue a key for a building or a member")),
 };
 const struct route_set admin_key_routes = ROUTE_SET(rows);

@@ -62,15 +62,7 @@ static enum err list_nodes(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "adminListNodes",
-     .summary = "List the processes that share the store",
-     .tag = "Nodes",
-     .method = HTTP_GET,
-     .path = "/admin/nodes",
-     .credential = CRED_CONTROL,
-     .run = RUN_READ,
-     .handler = list_nodes,
-     .status = 200,
-     .reply = &nodes_shape},
+    ROUTE("adminListNodes", GET, "/admin/nodes", .credential = CRED_CONTROL, .run = RUN_READ, .handler = list_nodes,
+          .reply = &nodes_shape, .doc = ROUTE_DOC("Nodes", 200, "List the processes that share the store")),
 };
 const struct route_set admin_node_routes = ROUTE_SET(rows);

@@ -100,27 +100,11 @@ static enum err resolve_operation(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "adminListOperations",
-     .summary = "List building operations that are running or wait for a decision",
-     .tag = "Operations",
-     .method = HTTP_GET,
-     .path = "/admin/operations",
-     .credential = CRED_CONTROL,
-     .run = RUN_WRITE,
-     .handler = list_operations,
-     .status = 200,
-     .reply = &operations_shape},
-    {.operation_id = "adminResolveOperation",
-     .summary = "Complete or undo a building operation",
-     .tag = "Operations",
-     .method = HTTP_POST,
-     .path = "/admin/operations/resolve",
-     .credential = CRED_CONTROL,
-     .body = &resolve_shape,
-     .body_error = ERR_BAD_REQUEST,
-     .run = RUN_BLOCKING,
-     .handler = resolve_operation,
-     .status = 200,
-     .reply = &resolved_shape},
+    ROUTE("adminListOperations", GET, "/admin/operations", .credential = CRED_CONTROL, .run = RUN_WRITE,
+          .handler = list_operations, .reply = &operations_shape,
+          .doc = ROUTE_DOC("Operations", 200, "List building operations that are running or wait for a decision")),
+    ROUTE("adminResolveOperation", POST, "/admin/operations/resolve", .credential = CRED_CONTROL,
+          .body = &resolve_shape, .body_error = ERR_BAD_REQUEST, .run = RUN_BLOCKING, .handler = resolve_operation,
+          .reply = &resolved_shape, .doc = ROUTE_DOC("Operations", 200, "Complete or undo a building operation")),
 };
 const struct route_set admin_operation_routes = ROUTE_SET(rows);

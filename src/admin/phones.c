@@ -29,17 +29,8 @@ static enum err verify_phone(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "adminVerifyPhone",
-     .summary = "Set the verified phone of an account",
-     .tag = "Accounts",
-     .method = HTTP_POST,
-     .path = "/admin/phones",
-     .credential = CRED_CONTROL,
-     .body = &body_shape,
-     .body_error = ERR_BAD_REQUEST,
-     .run = RUN_WRITE,
-     .handler = verify_phone,
-     .status = 200,
-     .reply = &body_shape},
+    ROUTE("adminVerifyPhone", POST, "/admin/phones", .credential = CRED_CONTROL, .body = &body_shape,
+          .body_error = ERR_BAD_REQUEST, .run = RUN_WRITE, .handler = verify_phone, .reply = &body_shape,
+          .doc = ROUTE_DOC("Accounts", 200, "Set the verified phone of an account")),
 };
 const struct route_set admin_phone_routes = ROUTE_SET(rows);

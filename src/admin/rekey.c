@@ -27,15 +27,7 @@ static enum err rekey(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "adminRekey",
-     .summary = "Seal every secret with the current master key",
-     .tag = "Keys",
-     .method = HTTP_POST,
-     .path = "/admin/rekey",
-     .credential = CRED_CONTROL,
-     .run = RUN_BLOCKING,
-     .handler = rekey,
-     .status = 200,
-     .reply = &reply_shape},
+    ROUTE("adminRekey", POST, "/admin/rekey", .credential = CRED_CONTROL, .run = RUN_BLOCKING, .handler = rekey,
+          .reply = &reply_shape, .doc = ROUTE_DOC("Keys", 200, "Seal every secret with the current master key")),
 };
 const struct route_set admin_rekey_routes = ROUTE_SET(rows);

@@ -63,16 +63,8 @@ static enum err show_request(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "adminShowRequest",
-     .summary = "Show an error response by its request ID",
-     .tag = "Requests",
-     .method = HTTP_GET,
-     .path = "/admin/requests",
-     .credential = CRED_CONTROL,
-     .run = RUN_BLOCKING,
-     .query = &query_shape,
-     .handler = show_request,
-     .status = 200,
-     .reply = &reply_shape},
+    ROUTE("adminShowRequest", GET, "/admin/requests", .credential = CRED_CONTROL, .run = RUN_BLOCKING,
+          .query = &query_shape, .handler = show_request, .reply = &reply_shape,
+          .doc = ROUTE_DOC("Requests", 200, "Show an error response by its request ID")),
 };
 const struct route_set admin_request_routes = ROUTE_SET(rows);

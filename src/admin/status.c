@@ -131,15 +131,8 @@ static enum err show_status(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "adminShowStatus",
-     .summary = "Show the state of the service",
-     .tag = "Service",
-     .method = HTTP_GET,
-     .path = "/admin/status",
-     .credential = CRED_CONTROL,
-     .run = RUN_BLOCKING,
-     .handler = show_status,
-     .status = 200,
-     .reply = &reply_shape},
+    ROUTE("adminShowStatus", GET, "/admin/status", .credential = CRED_CONTROL, .run = RUN_BLOCKING,
+          .handler = show_status, .reply = &reply_shape,
+          .doc = ROUTE_DOC("Service", 200, "Show the state of the service")),
 };
 const struct route_set admin_status_routes = ROUTE_SET(rows);

@@ -53,15 +53,7 @@ static enum err list_trunks(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "adminListTrunks",
-     .summary = "List the trunks and their state",
-     .tag = "Trunks",
-     .method = HTTP_GET,
-     .path = "/admin/trunks",
-     .credential = CRED_CONTROL,
-     .run = RUN_HERE,
-     .handler = list_trunks,
-     .status = 200,
-     .reply = &trunks_shape},
+    ROUTE("adminListTrunks", GET, "/admin/trunks", .credential = CRED_CONTROL, .run = RUN_HERE, .handler = list_trunks,
+          .reply = &trunks_shape, .doc = ROUTE_DOC("Trunks", 200, "List the trunks and their state")),
 };
 const struct route_set admin_trunk_routes = ROUTE_SET(rows);

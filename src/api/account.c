@@ -272,25 +272,15 @@ enum err account_show(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "getAccount",
-     .summary = "The account and its next actions",
-     .description =
-         "Start here. `capabilities` and `readiness` show the current abilities of the key. `next_actions` lists the "
-         "remaining steps until the door opens, and the person who can do each. If `buildings.selection_required` is "
-         "true, requests must name a building. A key bound to one building sees only that building.",
-     .tag = "Account",
-     .method = HTTP_GET,
-     .path = "/v1/account",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(ACCOUNT_READ),
-     .limit = LIMIT_KEY,
-     .run = RUN_READ,
-     .handler = account_show,
-     .status = 200,
-     .reply = &account_shape,
-     .flags = ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND),
-     .store_error = ERR_FETCH_FAILED,
-     .earlier = &earlier_account_rows[EARLIER_GET_ACCOUNT]},
+    ROUTE("getAccount", GET, "/v1/account", .credential = CRED_KEY, .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY,
+          .run = RUN_READ, .handler = account_show, .reply = &account_shape, .flags = ROUTE_SITE,
+          .store_error = ERR_FETCH_FAILED, .earlier = &earlier_account_rows[EARLIER_GET_ACCOUNT],
+          .doc =
+              ROUTE_DOC("Account", 200, "The account and its next actions",
+                        .description = "Start here. `capabilities` and `readiness` show the current abilities of the "
+                                       "key. `next_actions` lists the remaining steps until the door opens, and the "
+                                       "person who can do each. If `buildings.selection_required` is true, requests "
+                                       "must name a building. A key bound to one building sees only that building.",
+                        .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND))),
 };
 const struct route_set account_routes = ROUTE_SET(rows);

@@ -137,68 +137,42 @@ static enum err post_sign_in(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "requestOtp",
-     .summary = "Send a sign-in code by e-mail",
-     .description = "The response is the same whether or not the address has an account. The code in the mail works "
-                    "only with the returned `challenge`: once, within 15 minutes, with at most five attempts. An "
-                    "address can have three open challenges.",
-     .tag = "Sign-in and keys",
-     .method = HTTP_POST,
-     .path = "/v1/auth/otp",
-     .credential = CRED_NONE,
-     .limit = LIMIT_OTP,
-     .body = &otp_request_shape,
-     .body_error = ERR_INVALID_JSON,
-     .body_example = "{\"email\": \"resident@example.com\"}",
-     .run = RUN_WRITE,
-     .handler = post_otp,
-     .status = 200,
-     .reply = &otp_challenge_shape,
-     .flags = ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT)},
-    {.operation_id = "verifyOtp",
-     .summary = "Exchange a sign-in code for a website session",
-     .description = "Returns the key of a website session once. It is valid for 12 hours; keep it on the website's "
-                    "server. The first sign-in creates the account.",
-     .tag = "Sign-in and keys",
-     .method = HTTP_POST,
-     .path = "/v1/auth/verify",
-     .credential = CRED_NONE,
-     .limit = LIMIT_AUTH,
-     .body = &verify_request_shape,
-     .body_error = ERR_INVALID_JSON,
-     .body_example = "{\"email\": \"resident@example.com\", \"challenge\": \"chl_0123456789abcdef0123456789abcdef\", "
-                     "\"otp\": \"123456\", \"purpose\": \"web\"}",
-     .run = RUN_WRITE,
-     .handler = post_verify,
-     .status = 200,
-     .reply = &session_credential_shape,
-     .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT),
-     .earlier = &earlier_key_rows[EARLIER_VERIFY]},
+    ROUTE("requestOtp", POST, "/v1/auth/otp", .credential = CRED_NONE, .limit = LIMIT_OTP, .body = &otp_request_shape,
+          .body_error = ERR_INVALID_JSON, .run = RUN_WRITE, .handler = post_otp, .reply = &otp_challenge_shape,
+          .flags = ROUTE_SITE,
+          .doc = ROUTE_DOC(
+              "Sign-in and keys", 200, "Send a sign-in code by e-mail",
+              .description = "The response is the same whether or not the address has an account. The code in the mail "
+                             "works only with the returned `challenge`: once, within 15 minutes, with at most five "
+                             "attempts. An address can have three open challenges.",
+              .body_example = "{\"email\": \"resident@example.com\"}", .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT))),
+    ROUTE("verifyOtp", POST, "/v1/auth/verify", .credential = CRED_NONE, .limit = LIMIT_AUTH,
+          .body = &verify_request_shape, .body_error = ERR_INVALID_JSON, .run = RUN_WRITE, .handler = post_verify,
+          .reply = &session_credential_shape, .earlier = &earlier_key_rows[EARLIER_VERIFY],
+          .doc = ROUTE_DOC("Sign-in and keys", 200, "Exchange a sign-in code for a website session",
+                           .description = "Returns the key of a website session once. It is valid for 12 hours; keep "
+                                          "it on the website's server. The first sign-in creates the account.",
+                           .body_example =
+                               "{\"email\": \"resident@example.com\", \"challenge\": "
+                               "\"chl_0123456789abcdef0123456789abcdef\", \"otp\": \"123456\", \"purpose\": \"web\"}",
+                           .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT))),
 };
 const struct route_set auth_routes = ROUTE_SET(rows);
 
 static const struct route site_rows[] = {
-    {.operation_id = "signInBrowser",
-     .summary = "Exchange a sign-in code for the cookie of a browser",
-     .description = "Sets the cookie; its session's key stays in the service. The session ends after 12 hours. With "
-                    "`remember`, the browser gets another one when it comes back, until it has not been used for 30 "
-                    "days. An account has at most 20 browsers; beyond that, the one unused for the longest time is "
-                    "signed out.",
-     .tag = "Browsers",
-     .method = HTTP_POST,
-     .path = "/v1/auth/verify",
-     .credential = CRED_NONE,
-     .limit = LIMIT_AUTH,
-     .body = &browser_sign_in_shape,
-     .body_error = ERR_INVALID_JSON,
-     .body_example = "{\"email\": \"resident@example.com\", \"challenge\": \"chl_0123456789abcdef0123456789abcdef\", "
-                     "\"otp\": \"123456\", \"purpose\": \"web\", \"remember\": true}",
-     .run = RUN_WRITE,
-     .handler = post_sign_in,
-     .status = 200,
-     .reply = &browser_session_shape,
-     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION,
-     .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT)},
+    ROUTE(
+        "signInBrowser", POST, "/v1/auth/verify", .credential = CRED_NONE, .limit = LIMIT_AUTH,
+        .body = &browser_sign_in_shape, .body_error = ERR_INVALID_JSON, .run = RUN_WRITE, .handler = post_sign_in,
+        .reply = &browser_session_shape, .flags = ROUTE_SITE_ONLY,
+        .doc = ROUTE_DOC(
+            "Browsers", 200, "Exchange a sign-in code for the cookie of a browser",
+            .description =
+                "Sets the cookie; its session's key stays in the service. The session ends after 12 hours. With "
+                "`remember`, the browser gets another one when it comes back, until it has not been used for 30 days. "
+                "An account has at most 20 browsers; beyond that, the one unused for the longest time is signed out.",
+            .body_example =
+                "{\"email\": \"resident@example.com\", \"challenge\": \"chl_0123456789abcdef0123456789abcdef\", "
+                "\"otp\": \"123456\", \"purpose\": \"web\", \"remember\": true}",
+            .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT))),
 };
 const struct route_set sign_in_routes = ROUTE_SET(site_rows);

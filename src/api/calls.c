@@ -187,63 +187,31 @@ static bool searches(const void *query)
 #define TAG "Calls"
 
 static const struct route rows[] = {
-    {.operation_id = "listCalls",
-     .summary = "List the calls to a building, newest first",
-     .description = "Calls of the last 30 days that reached the building's number, with the decision and how they "
-                    "ended; also calls that opened no door and are not in the activity log. The owner's own calls and "
-                    "calls to unknown numbers are not recorded. A page may be shorter than `limit`, or empty, with "
-                    "`has_more` true.",
-     .tag = TAG,
-     .method = HTTP_GET,
-     .path = "/v1/calls",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(LOGS_READ),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_HEADER,
-     .query = &query_shape,
-     .run = RUN_READ,
-     .lengthy = searches,
-     .handler = list_calls,
-     .status = 200,
-     .reply = &page_shape,
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .store_error = ERR_FETCH_FAILED},
-    {.operation_id = "getCall",
-     .summary = "A call with every step",
-     .description = "What happened in a call, step by step, to see why the door opened or stayed closed.",
-     .tag = TAG,
-     .method = HTTP_GET,
-     .path = "/v1/calls/{id}",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(LOGS_READ),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_HEADER,
-     .run = RUN_READ,
-     .handler = get_call,
-     .status = 200,
-     .reply = &call_shape,
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
-     .store_error = ERR_FETCH_FAILED},
-    {.operation_id = "getCallMessage",
-     .summary = "The message that a visitor left",
-     .description =
-         "A WAV file (16 bits, 8 kHz, mono), kept for 30 days. Visitors may leave one where `ring.message` is "
-         "set and nobody answers. The 50 newest of a building are kept. The call's record names each key that fetched "
-         "it.",
-     .tag = TAG,
-     .method = HTTP_GET,
-     .path = "/v1/calls/{id}/message",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(LOGS_READ),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_HEADER,
-     .run = RUN_WRITE,
-     .handler = get_message,
-     .status = 200,
-     .media = "audio/wav",
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_SECRET_DECRYPT_FAILED),
-     .store_error = ERR_FETCH_FAILED},
+    ROUTE(
+        "listCalls", GET, "/v1/calls", .credential = CRED_KEY, .scopes = SCOPE(LOGS_READ), .limit = LIMIT_KEY,
+        .building = BUILDING_HEADER, .query = &query_shape, .run = RUN_READ, .lengthy = searches, .handler = list_calls,
+        .reply = &page_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+        .doc = ROUTE_DOC(
+            TAG, 200, "List the calls to a building, newest first",
+            .description =
+                "Calls of the last 30 days that reached the building's number, with the decision and how they ended; "
+                "also calls that opened no door and are not in the activity log. The owner's own calls and calls to "
+                "unknown numbers are not recorded. A page may be shorter than `limit`, or empty, with `has_more` true.",
+            .flags = DOC_EXTENSION)),
+    ROUTE("getCall", GET, "/v1/calls/{id}", .credential = CRED_KEY, .scopes = SCOPE(LOGS_READ), .limit = LIMIT_KEY,
+          .building = BUILDING_HEADER, .run = RUN_READ, .handler = get_call, .reply = &call_shape, .flags = ROUTE_SITE,
+          .store_error = ERR_FETCH_FAILED,
+          .doc = ROUTE_DOC(TAG, 200, "A call with every step",
+                           .description =
+                               "What happened in a call, step by step, to see why the door opened or stayed closed.",
+                           .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
+    ROUTE("getCallMessage", GET, "/v1/calls/{id}/message", .credential = CRED_KEY, .scopes = SCOPE(LOGS_READ),
+          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_WRITE, .handler = get_message,
+          .media = "audio/wav", .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+          .doc = ROUTE_DOC(TAG, 200, "The message that a visitor left",
+                           .description = "A WAV file (16 bits, 8 kHz, mono), kept for 30 days. Visitors may leave one "
+                                          "where `ring.message` is set and nobody answers. The 50 newest of a building "
+                                          "are kept. The call's record names each key that fetched it.",
+                           .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_SECRET_DECRYPT_FAILED))),
 };
 const struct route_set call_routes = ROUTE_SET(rows);

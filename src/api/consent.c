@@ -164,62 +164,35 @@ static enum err post_decision(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "getAuthorizationRequest",
-     .summary = "What an assistant asks for",
-     .description =
-         "The query is that of an authorization request of OAuth 2.1, as `/oauth/authorize` gets it. `client` "
-         "is a name that the assistant has chosen itself; `host` is what can be relied on.",
-     .tag = TAG,
-     .method = HTTP_GET,
-     .path = "/v1/oauth/request",
-     .credential = CRED_WEB_SESSION,
-     .scopes = SCOPE(KEYS_WRITE),
-     .limit = LIMIT_KEY,
-     .run = RUN_READ,
-     .handler = get_request,
-     .status = 200,
-     .reply = &view_shape,
-     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION,
-     .store_error = ERR_FETCH_FAILED},
-    {.operation_id = "readAuthorizationClient",
-     .summary = "Read the document of an assistant that is known by its address",
-     .description = "The service fetches it (OAuth Client ID Metadata Document), or has it from an earlier fetch, and "
-                    "answers as `GET /v1/oauth/request` does, with the name in it and a voucher for the decision.",
-     .tag = TAG,
-     .method = HTTP_POST,
-     .path = "/v1/oauth/client",
-     .credential = CRED_WEB_SESSION,
-     .scopes = SCOPE(KEYS_WRITE),
-     .limit = LIMIT_KEY,
-     .body = &document_request_shape,
-     .body_error = ERR_INVALID_KEY_OPTIONS,
-     .body_example = "{\"request\": \"response_type=code&client_id=https://...\"}",
-     .run = RUN_BLOCKING,
-     .handler = read_client,
-     .status = 200,
-     .reply = &view_shape,
-     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION,
-     .store_error = ERR_FETCH_FAILED},
-    {.operation_id = "decideAuthorization",
-     .summary = "Allow or refuse what an assistant asks for",
-     .description = "The browser then goes to `redirect_to`. The assistant exchanges the code there for a key of these "
-                    "scopes, which `GET /v1/auth/keys` lists under its name.",
-     .tag = TAG,
-     .method = HTTP_POST,
-     .path = "/v1/oauth/decision",
-     .credential = CRED_WEB_SESSION,
-     .scopes = SCOPE(KEYS_WRITE),
-     .limit = LIMIT_KEY,
-     .body = &decision_shape,
-     .body_error = ERR_INVALID_KEY_OPTIONS,
-     .body_example = "{\"request\": \"response_type=code&client_id=...\", \"allow\": true, \"scopes\": "
-                     "[\"account:read\", \"access:read\"]}",
-     .run = RUN_WRITE,
-     .handler = post_decision,
-     .status = 200,
-     .reply = &next_shape,
-     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION | ROUTE_RECHECKS_KEY,
-     .errors = ROUTE_ERRORS(ERR_KEY_LIMIT),
-     .store_error = ERR_CREATE_FAILED},
+    ROUTE("getAuthorizationRequest", GET, "/v1/oauth/request", .credential = CRED_WEB_SESSION,
+          .scopes = SCOPE(KEYS_WRITE), .limit = LIMIT_KEY, .run = RUN_READ, .handler = get_request,
+          .reply = &view_shape, .flags = ROUTE_SITE_ONLY, .store_error = ERR_FETCH_FAILED,
+          .doc = ROUTE_DOC(
+              TAG, 200, "What an assistant asks for",
+              .description =
+                  "The query is that of an authorization request of OAuth 2.1, as `/oauth/authorize` gets it. "
+                  "`client` is a name that the assistant has chosen itself; `host` is what can be relied on.",
+              .flags = DOC_EXTENSION)),
+    ROUTE("readAuthorizationClient", POST, "/v1/oauth/client", .credential = CRED_WEB_SESSION,
+          .scopes = SCOPE(KEYS_WRITE), .limit = LIMIT_KEY, .body = &document_request_shape,
+          .body_error = ERR_INVALID_KEY_OPTIONS, .run = RUN_BLOCKING, .handler = read_client, .reply = &view_shape,
+          .flags = ROUTE_SITE_ONLY, .store_error = ERR_FETCH_FAILED,
+          .doc = ROUTE_DOC(
+              TAG, 200, "Read the document of an assistant that is known by its address",
+              .description =
+                  "The service fetches it (OAuth Client ID Metadata Document), or has it from an earlier fetch, and "
+                  "answers as `GET /v1/oauth/request` does, with the name in it and a voucher for the decision.",
+              .body_example = "{\"request\": \"response_type=code&client_id=https://...\"}", .flags = DOC_EXTENSION)),
+    ROUTE("decideAuthorization", POST, "/v1/oauth/decision", .credential = CRED_WEB_SESSION,
+          .scopes = SCOPE(KEYS_WRITE), .limit = LIMIT_KEY, .body = &decision_shape,
+          .body_error = ERR_INVALID_KEY_OPTIONS, .run = RUN_WRITE, .handler = post_decision, .reply = &next_shape,
+          .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_CREATE_FAILED,
+          .doc =
+              ROUTE_DOC(TAG, 200, "Allow or refuse what an assistant asks for",
+                        .description = "The browser then goes to `redirect_to`. The assistant exchanges the code there "
+                                       "for a key of these scopes, which `GET /v1/auth/keys` lists under its name.",
+                        .body_example = "{\"request\": \"response_type=code&client_id=...\", \"allow\": true, "
+                                        "\"scopes\": [\"account:read\", \"access:read\"]}",
+                        .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_KEY_LIMIT))),
 };
 const struct route_set consent_routes = ROUTE_SET(rows);

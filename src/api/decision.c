@@ -104,25 +104,15 @@ bool decision_lengthy(const void *query)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "getDecision",
-     .summary = "What would happen to a call, and why",
-     .description = "Takes the decision about a call at any time as a real call would, grant by grant, without using "
-                    "anything up or recording it. It sees the grants, the settings and the wrong codes as they are "
-                    "now. `digits` is part of a URL, which proxies may log.",
-     .tag = "Calls",
-     .method = HTTP_GET,
-     .path = "/v1/buildings/{buildingId}/decision",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(ACCESS_READ) | SCOPE(LOGS_READ),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_PATH,
-     .query = &query_shape,
-     .run = RUN_READ,
-     .lengthy = decision_lengthy,
-     .handler = get_decision,
-     .status = 200,
-     .reply = &decision_shape,
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .store_error = ERR_FETCH_FAILED},
+    ROUTE("getDecision", GET, "/v1/buildings/{buildingId}/decision", .credential = CRED_KEY,
+          .scopes = SCOPE(ACCESS_READ) | SCOPE(LOGS_READ), .limit = LIMIT_KEY, .building = BUILDING_PATH,
+          .query = &query_shape, .run = RUN_READ, .lengthy = decision_lengthy, .handler = get_decision,
+          .reply = &decision_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+          .doc = ROUTE_DOC("Calls", 200, "What would happen to a call, and why",
+                           .description =
+                               "Takes the decision about a call at any time as a real call would, grant by grant, "
+                               "without using anything up or recording it. It sees the grants, the settings and the "
+                               "wrong codes as they are now. `digits` is part of a URL, which proxies may log.",
+                           .flags = DOC_EXTENSION)),
 };
 const struct route_set decision_routes = ROUTE_SET(rows);

@@ -102,41 +102,24 @@ static enum err replay_webhook_delivery(struct request *q, struct reply *p)
 #define TAG "Webhooks"
 
 static const struct route rows[] = {
-    {.operation_id = "listWebhookDeliveries",
-     .summary = "List the deliveries to an endpoint, newest first",
-     .description = "The last 30 days unless the operator chose another time, including those of a deleted endpoint.",
-     .tag = TAG,
-     .method = HTTP_GET,
-     .path = "/v1/webhooks/{id}/deliveries",
-     .credential = CRED_PARENT,
-     .parent_error = ERR_OWNER_KEY_REQUIRED,
-     .scopes = SCOPE(ACCESS_READ),
-     .limit = LIMIT_KEY,
-     .query = &query_shape,
-     .run = RUN_READ,
-     .handler = list_webhook_deliveries,
-     .status = 200,
-     .reply = &page_shape,
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
-     .store_error = ERR_LIST_FAILED},
-    {.operation_id = "replayWebhookDelivery",
-     .summary = "Replay a delivery",
-     .description = "Queues a new delivery of the same event, with the same event ID, and the usual signature, timeout "
-                    "and retries. The replayed delivery must have been delivered or have failed.",
-     .tag = TAG,
-     .method = HTTP_POST,
-     .path = "/v1/webhooks/{id}/deliveries/{delivery_id}/replay",
-     .credential = CRED_PARENT,
-     .parent_error = ERR_OWNER_KEY_REQUIRED,
-     .scopes = SCOPE(ACCESS_WRITE),
-     .limit = LIMIT_KEY,
-     .run = RUN_WRITE,
-     .handler = replay_webhook_delivery,
-     .status = 202,
-     .reply = &delivery_queued_shape,
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_DELIVERY_PENDING)},
+    ROUTE("listWebhookDeliveries", GET, "/v1/webhooks/{id}/deliveries", .credential = CRED_PARENT,
+          .parent_error = ERR_OWNER_KEY_REQUIRED, .scopes = SCOPE(ACCESS_READ), .limit = LIMIT_KEY,
+          .query = &query_shape, .run = RUN_READ, .handler = list_webhook_deliveries, .reply = &page_shape,
+          .flags = ROUTE_SITE, .store_error = ERR_LIST_FAILED,
+          .doc = ROUTE_DOC(
+              TAG, 200, "List the deliveries to an endpoint, newest first",
+              .description =
+                  "The last 30 days unless the operator chose another time, including those of a deleted endpoint.",
+              .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
+    ROUTE("replayWebhookDelivery", POST, "/v1/webhooks/{id}/deliveries/{delivery_id}/replay", .credential = CRED_PARENT,
+          .parent_error = ERR_OWNER_KEY_REQUIRED, .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .run = RUN_WRITE,
+          .handler = replay_webhook_delivery, .reply = &delivery_queued_shape, .flags = ROUTE_SITE,
+          .doc =
+              ROUTE_DOC(TAG, 202, "Replay a delivery",
+                        .description =
+                            "Queues a new delivery of the same event, with the same event ID, and the usual signature, "
+                            "timeout and retries. The replayed delivery must have been delivered or have failed.",
+                        .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_DELIVERY_PENDING))),
 };
 
 const struct route_set delivery_routes = ROUTE_SET(rows);

@@ -352,64 +352,35 @@ static enum err earlier_test_webhook(struct request *q, struct reply *p)
 
 /* ---- rows ---- */
 
-#define ROW(verb, where)                                                                                               \
-    .tag = "Webhooks", .method = (verb), .path = (where), .credential = CRED_OWNER,                                    \
-    .parent_error = ERR_OWNER_KEY_REQUIRED, .scopes = SCOPE(WEBHOOKS_WRITE), .limit = LIMIT_KEY,                       \
-    .building = BUILDING_HEADER
+#define ROW                                                                                                            \
+    .credential = CRED_OWNER, .parent_error = ERR_OWNER_KEY_REQUIRED, .scopes = SCOPE(WEBHOOKS_WRITE),                 \
+    .limit = LIMIT_KEY, .building = BUILDING_HEADER
 #define ALL "/v1/webhooks"
 #define ONE "/v1/webhooks/{id}"
 
 const struct route earlier_webhook_rows[EARLIER_WEBHOOK_ROWS] = {
-    [EARLIER_CREATE_WEBHOOK] = {.operation_id = "earlierCreateWebhook",
-                                .summary = "Register an HTTPS receiver for the events of a building",
-                                ROW(HTTP_POST, ALL),
-                                .idempotency = NEED_OPTIONAL,
-                                .receipt = earlier_webhook_receipt,
-                                .body = &create_shape,
-                                .body_error = ERR_INVALID_WEBHOOK,
-                                .run = RUN_BLOCKING,
-                                .handler = earlier_create_webhook,
-                                .status = 201,
-                                .other_status = 200,
-                                .reply = &created_shape,
-                                .flags = ROUTE_REPLAY | ROUTE_SUBSCRIBED,
-                                .store_error = ERR_CREATE_FAILED},
-    [EARLIER_LIST_WEBHOOK] = {.operation_id = "earlierListWebhooks",
-                              .summary = "List a building's endpoints, without their secrets",
-                              ROW(HTTP_GET, ALL),
-                              .run = RUN_READ,
-                              .handler = earlier_list_webhooks,
-                              .status = 200,
-                              .reply = &list_shape,
-                              .flags = ROUTE_SUBSCRIBED,
-                              .store_error = ERR_LIST_FAILED},
-    [EARLIER_UPDATE_WEBHOOK] = {.operation_id = "earlierUpdateWebhook",
-                                .summary = "Change an endpoint, or switch it off and on",
-                                ROW(HTTP_PATCH, ONE),
-                                .body = &change_shape,
-                                .body_error = ERR_INVALID_WEBHOOK,
-                                .run = RUN_BLOCKING,
-                                .handler = earlier_update_webhook,
-                                .status = 200,
-                                .reply = &endpoint_shape,
-                                .flags = ROUTE_SUBSCRIBED,
-                                .store_error = ERR_UPDATE_FAILED},
-    [EARLIER_DELETE_WEBHOOK] = {.operation_id = "earlierDeleteWebhook",
-                                .summary = "Delete an endpoint; can be repeated",
-                                ROW(HTTP_DELETE, ONE),
-                                .run = RUN_WRITE,
-                                .handler = earlier_delete_webhook,
-                                .status = 200,
-                                .reply = &deleted_shape,
-                                .flags = ROUTE_SUBSCRIBED,
-                                .store_error = ERR_DELETE_FAILED},
-    [EARLIER_TEST_WEBHOOK] = {.operation_id = "earlierTestWebhook",
-                              .summary = "Send a webhook.test event, and tell how the attempt went",
-                              ROW(HTTP_POST, ONE "/test"),
-                              .run = RUN_BLOCKING,
-                              .handler = earlier_test_webhook,
-                              .status = 200,
-                              .reply = &tested_shape,
-                              .flags = ROUTE_SUBSCRIBED,
-                              .store_error = ERR_TEST_FAILED},
+    [EARLIER_CREATE_WEBHOOK] =
+        ROUTE("earlierCreateWebhook", POST, ALL, ROW, .idempotency = NEED_OPTIONAL, .receipt = earlier_webhook_receipt,
+              .body = &create_shape, .body_error = ERR_INVALID_WEBHOOK, .run = RUN_BLOCKING,
+              .handler = earlier_create_webhook, .reply = &created_shape, .flags = ROUTE_SUBSCRIBED,
+              .store_error = ERR_CREATE_FAILED,
+              .doc = ROUTE_DOC("Webhooks", 201, "Register an HTTPS receiver for the events of a building",
+                               .other_status = 200, .flags = DOC_REPLAY)),
+    [EARLIER_LIST_WEBHOOK] =
+        ROUTE("earlierListWebhooks", GET, ALL, ROW, .run = RUN_READ, .handler = earlier_list_webhooks,
+              .reply = &list_shape, .flags = ROUTE_SUBSCRIBED, .store_error = ERR_LIST_FAILED,
+              .doc = ROUTE_DOC("Webhooks", 200, "List a building's endpoints, without their secrets")),
+    [EARLIER_UPDATE_WEBHOOK] =
+        ROUTE("earlierUpdateWebhook", PATCH, ONE, ROW, .body = &change_shape, .body_error = ERR_INVALID_WEBHOOK,
+              .run = RUN_BLOCKING, .handler = earlier_update_webhook, .reply = &endpoint_shape,
+              .flags = ROUTE_SUBSCRIBED, .store_error = ERR_UPDATE_FAILED,
+              .doc = ROUTE_DOC("Webhooks", 200, "Change an endpoint, or switch it off and on")),
+    [EARLIER_DELETE_WEBHOOK] =
+        ROUTE("earlierDeleteWebhook", DELETE, ONE, ROW, .run = RUN_WRITE, .handler = earlier_delete_webhook,
+              .reply = &deleted_shape, .flags = ROUTE_SUBSCRIBED, .store_error = ERR_DELETE_FAILED,
+              .doc = ROUTE_DOC("Webhooks", 200, "Delete an endpoint; can be repeated")),
+    [EARLIER_TEST_WEBHOOK] =
+        ROUTE("earlierTestWebhook", POST, ONE "/test", ROW, .run = RUN_BLOCKING, .handler = earlier_test_webhook,
+              .reply = &tested_shape, .flags = ROUTE_SUBSCRIBED, .store_error = ERR_TEST_FAILED,
+              .doc = ROUTE_DOC("Webhooks", 200, "Send a webhook.test event, and tell how the attempt went")),
 };

@@ -86,27 +86,17 @@ static enum err preview_greeting(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "previewGreeting",
-     .summary = "Hear a greeting",
-     .description = "A WAV file of the greeting as visitors hear it: 8 kHz mu-law. One greeting is spoken at a time: "
-                    "`RATE_LIMIT_EXCEEDED` with `Retry-After: 1` while there is another one. `NOT_FOUND` if calls "
-                    "come by the webhooks of a telephone provider, which has a voice of its own.",
-     .tag = "Buildings",
-     .method = HTTP_POST,
-     .path = "/v1/buildings/{buildingId}/greetings/preview",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(ACCOUNT_READ),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_PATH,
-     .body = &preview_body_shape,
-     .body_error = ERR_INVALID_SETTINGS,
-     .body_example = "{\"greeting\": \"welcome\", \"text\": \"Please enter your code.\"}",
-     .run = RUN_BLOCKING,
-     .handler = preview_greeting,
-     .status = 200,
-     .media = "audio/wav",
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_INVALID_GREETING),
-     .store_error = ERR_FETCH_FAILED},
+    ROUTE("previewGreeting", POST, "/v1/buildings/{buildingId}/greetings/preview", .credential = CRED_KEY,
+          .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .building = BUILDING_PATH, .body = &preview_body_shape,
+          .body_error = ERR_INVALID_SETTINGS, .run = RUN_BLOCKING, .handler = preview_greeting, .media = "audio/wav",
+          .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+          .doc =
+              ROUTE_DOC("Buildings", 200, "Hear a greeting",
+                        .description =
+                            "A WAV file of the greeting as visitors hear it: 8 kHz mu-law. One greeting is spoken at a "
+                            "time: `RATE_LIMIT_EXCEEDED` with `Retry-After: 1` while there is another one. `NOT_FOUND` "
+                            "if calls come by the webhooks of a telephone provider, which has a voice of its own.",
+                        .body_example = "{\"greeting\": \"welcome\", \"text\": \"Please enter your code.\"}",
+                        .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_INVALID_GREETING))),
 };
 const struct route_set greeting_routes = ROUTE_SET(rows);

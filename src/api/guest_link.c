@@ -92,68 +92,34 @@ static enum err delete_link(struct request *q, struct reply *p)
 #define TAG "Access grants"
 
 static const struct route rows[] = {
-    {.operation_id = "createUnlockLink",
-     .summary = "Make a link for the guest of a grant",
-     .description =
-         "The link leads to a page in the guest's language: the building, the code, how to use the call box, and until "
-         "when. The page needs no account, and shows nothing else of yours. Everyone who has the link can read the "
-         "code. The link ends when the grant is revoked or the link is deleted, and does not work while the grant has "
-         "expired; while "
-         "the grant is disabled or used up, the page says that it is not valid now. The same link is returned while it "
-         "lives.",
-     .tag = TAG,
-     .method = HTTP_POST,
-     .path = "/v1/unlock/{id}/link",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(ACCESS_WRITE),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_HEADER,
-     .body = &input_shape,
-     .body_error = ERR_INVALID_UNLOCK,
-     .body_optional = true,
-     .body_example = "{\"timezone\": \"America/New_York\"}",
-     .run = RUN_WRITE,
-     .handler = create_link,
-     .status = 201,
-     .other_status = 200,
-     .reply = &link_shape,
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_GRANT_REVOKED, ERR_GRANT_EXPIRED),
-     .store_error = ERR_CREATE_FAILED},
-    {.operation_id = "getUnlockLink",
-     .summary = "Read the link of a grant",
-     .description = "`url` is null if there is none that works.",
-     .tag = TAG,
-     .method = HTTP_GET,
-     .path = "/v1/unlock/{id}/link",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(ACCESS_READ),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_HEADER,
-     .run = RUN_READ,
-     .handler = get_link,
-     .status = 200,
-     .reply = &link_shape,
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
-     .store_error = ERR_FETCH_FAILED},
-    {.operation_id = "deleteUnlockLink",
-     .summary = "End the link of a grant; can be repeated",
-     .description = "The grant itself, and its code, stay as they are. A later link is another one.",
-     .tag = TAG,
-     .method = HTTP_DELETE,
-     .path = "/v1/unlock/{id}/link",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(ACCESS_WRITE),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_HEADER,
-     .run = RUN_WRITE,
-     .handler = delete_link,
-     .status = 200,
-     .reply = &ended_shape,
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
-     .store_error = ERR_DELETE_FAILED},
+    ROUTE(
+        "createUnlockLink", POST, "/v1/unlock/{id}/link", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE),
+        .limit = LIMIT_KEY, .building = BUILDING_HEADER, .body = &input_shape, .body_error = ERR_INVALID_UNLOCK,
+        .body_optional = true, .run = RUN_WRITE, .handler = create_link, .reply = &link_shape, .flags = ROUTE_SITE,
+        .store_error = ERR_CREATE_FAILED,
+        .doc = ROUTE_DOC(
+            TAG, 201, "Make a link for the guest of a grant",
+            .description =
+                "The link leads to a page in the guest's language: the building, the code, how to use the call box, "
+                "and until when. The page needs no account, and shows nothing else of yours. Everyone who has the link "
+                "can read the code. The link ends when the grant is revoked or the link is deleted, and does not work "
+                "while the grant has expired; while the grant is disabled or used up, the page says that it is not "
+                "valid now. The same link is returned while it lives.",
+            .body_example = "{\"timezone\": \"America/New_York\"}", .other_status = 200, .flags = DOC_EXTENSION,
+            .errors = ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_GRANT_REVOKED, ERR_GRANT_EXPIRED))),
+    ROUTE("getUnlockLink", GET, "/v1/unlock/{id}/link", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_READ),
+          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_READ, .handler = get_link, .reply = &link_shape,
+          .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+          .doc = ROUTE_DOC(TAG, 200, "Read the link of a grant",
+                           .description = "`url` is null if there is none that works.", .flags = DOC_EXTENSION,
+                           .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
+    ROUTE("deleteUnlockLink", DELETE, "/v1/unlock/{id}/link", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE),
+          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_WRITE, .handler = delete_link,
+          .reply = &ended_shape, .flags = ROUTE_SITE, .store_error = ERR_DELETE_FAILED,
+          .doc =
+              ROUTE_DOC(TAG, 200, "End the link of a grant; can be repeated",
+                        .description = "The grant itself, and its code, stay as they are. A later link is another one.",
+                        .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
 };
 
 const struct route_set guest_link_routes = ROUTE_SET(rows);

@@ -19,15 +19,9 @@ static enum err receive_stripe_event(struct request *q, struct reply *p)
     return jobs_billing_event_receive(&q->work, &event);
 }
 
-static const struct route stripe_rows[] = {{
-    .operation_id = "receiveStripeEvent",
-    .summary = "Receive a Stripe event",
-    .tag = "Hooks",
-    .method = HTTP_POST,
-    .path = "/hooks/stripe",
-    .body_max = BODY_MAX,
-    .run = RUN_BLOCKING, /* hashing an unauthenticated body must not delay reads and writes */
-    .handler = receive_stripe_event,
-    .status = 200,
-}};
+static const struct route stripe_rows[] = {
+    ROUTE("receiveStripeEvent", POST, "/hooks/stripe", .body_max = BODY_MAX,
+          .run = RUN_BLOCKING, /* hashing an unauthenticated body must not delay reads and writes */
+          .handler = receive_stripe_event, .doc = ROUTE_DOC("Hooks", 200, "Receive a Stripe event")),
+};
 const struct route_set stripe_hook_routes = ROUTE_SET(stripe_rows);

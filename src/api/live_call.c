@@ -186,95 +186,56 @@ static enum err leave_call(struct request *q, struct reply *p)
     "a=rtpmap:0 PCMU/8000\\r\\na=rtpmap:8 PCMA/8000\\r\\n\"}"
 
 static const struct route rows[] = {
-    {.operation_id = "openCall",
-     .summary = "Open the door in a call",
-     .description = "Sends the building's release tone to the call box, as key 9 of the resident's phone does, while "
-                    "phones ring or someone talks to the visitor. While phones ring, they stop, and the call ends "
-                    "after the tone. A request while the tone is sent has no further effect.",
-     .tag = TAG,
-     .method = HTTP_POST,
-     .path = "/v1/calls/{id}/open",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(ACCESS_WRITE),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_HEADER,
-     .body = &opening_request_shape,
-     .body_error = ERR_INVALID_ID,
-     .body_optional = true,
-     .body_example = "{}",
-     .run = RUN_BLOCKING,
-     .handler = open_call,
-     .status = 200,
-     .reply = &opened_shape,
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_NOT_FORWARDED, ERR_CALL_ENDED, ERR_CALL_ELSEWHERE,
-                            ERR_SETUP_REQUIRED, ERR_CALL_UNREACHABLE),
-     .store_error = ERR_FETCH_FAILED},
-    {.operation_id = "listenToCall",
-     .summary = "Listen to the visitor in a browser",
-     .description =
-         "Takes an offer of WebRTC and answers it: the browser hears the visitor, who does not hear it. For "
-         "calls that are with the resident, while phones ring or someone talks. A call box that was not "
-         "answered yet is answered, because it is heard only then, and hears that phones ring. To answer the "
-         "call, send the microphone's track with `replaceTrack`, and `POST /v1/calls/{id}/answer`. A "
-         "connection that does not come up within 15 seconds is dropped. The call's record names the key. Once "
-         "someone talks to the visitor, only website sessions may listen: both sides then hear a short tone, and "
-         "other keys get 409 `CALL_ANSWERED`, or are dropped. A key that ends is dropped within seconds.",
-     .tag = TAG,
-     .method = HTTP_POST,
-     .path = "/v1/calls/{id}/listen",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(CALLS_LISTEN),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_HEADER,
-     .body = &listen_request_shape,
-     .body_error = ERR_INVALID_SDP,
-     .body_example = EXAMPLE_OFFER,
-     .run = RUN_BLOCKING,
-     .handler = listen_to_call,
-     .status = 201,
-     .reply = &listening_shape,
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_NOT_FORWARDED, ERR_CALL_ANSWERED, ERR_CALL_ENDED,
-                            ERR_CALL_ELSEWHERE, ERR_TOO_MANY_LISTENERS, ERR_CALL_UNREACHABLE),
-     .store_error = ERR_FETCH_FAILED},
-    {.operation_id = "answerCall",
-     .summary = "Answer a call in a browser",
-     .description = "The listener talks to the visitor, and the phones stop ringing. Repeated by the same listener, it "
-                    "has no further effect. If the browser is lost, the call ends as if a phone hung up.",
-     .tag = TAG,
-     .method = HTTP_POST,
-     .path = "/v1/calls/{id}/answer",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(ACCESS_WRITE) | SCOPE(CALLS_LISTEN),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_HEADER,
-     .body = &answer_request_shape,
-     .body_error = ERR_INVALID_ID,
-     .body_example = "{\"listener_id\": \"6b018faceb9d0c2ba6000003\"}",
-     .run = RUN_BLOCKING,
-     .handler = answer_call,
-     .status = 200,
-     .reply = &answered_shape,
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_ANSWERED, ERR_CALL_ENDED, ERR_CALL_ELSEWHERE, ERR_CALL_UNREACHABLE),
-     .store_error = ERR_FETCH_FAILED},
-    {.operation_id = "leaveCall",
-     .summary = "Stop listening to a call",
-     .description = "If the listener had answered the call, this ends it for the visitor.",
-     .tag = TAG,
-     .method = HTTP_DELETE,
-     .path = "/v1/calls/{id}/listeners/{listenerId}",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(CALLS_LISTEN),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_HEADER,
-     .run = RUN_BLOCKING,
-     .handler = leave_call,
-     .status = 200,
-     .reply = &left_shape,
-     .flags = ROUTE_EXTENSION | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_ENDED, ERR_CALL_ELSEWHERE, ERR_CALL_UNREACHABLE),
-     .store_error = ERR_FETCH_FAILED},
+    ROUTE("openCall", POST, "/v1/calls/{id}/open", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE),
+          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .body = &opening_request_shape, .body_error = ERR_INVALID_ID,
+          .body_optional = true, .run = RUN_BLOCKING, .handler = open_call, .reply = &opened_shape, .flags = ROUTE_SITE,
+          .store_error = ERR_FETCH_FAILED,
+          .doc =
+              ROUTE_DOC(TAG, 200, "Open the door in a call",
+                        .description =
+                            "Sends the building's release tone to the call box, as key 9 of the resident's phone does, "
+                            "while phones ring or someone talks to the visitor. While phones ring, they stop, and the "
+                            "call ends after the tone. A request while the tone is sent has no further effect.",
+                        .body_example = "{}", .flags = DOC_EXTENSION,
+                        .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_NOT_FORWARDED, ERR_CALL_ENDED,
+                                               ERR_CALL_ELSEWHERE, ERR_SETUP_REQUIRED, ERR_CALL_UNREACHABLE))),
+    ROUTE(
+        "listenToCall", POST, "/v1/calls/{id}/listen", .credential = CRED_KEY, .scopes = SCOPE(CALLS_LISTEN),
+        .limit = LIMIT_KEY, .building = BUILDING_HEADER, .body = &listen_request_shape, .body_error = ERR_INVALID_SDP,
+        .run = RUN_BLOCKING, .handler = listen_to_call, .reply = &listening_shape, .flags = ROUTE_SITE,
+        .store_error = ERR_FETCH_FAILED,
+        .doc = ROUTE_DOC(
+            TAG, 201, "Listen to the visitor in a browser",
+            .description =
+                "Takes an offer of WebRTC and answers it: the browser hears the visitor, who does not hear it. For "
+                "calls that are with the resident, while phones ring or someone talks. A call box that was not "
+                "answered yet is answered, because it is heard only then, and hears that phones ring. To answer the "
+                "call, send the microphone's track with `replaceTrack`, and `POST /v1/calls/{id}/answer`. A connection "
+                "that does not come up within 15 seconds is dropped. The call's record names the key. Once someone "
+                "talks to the visitor, only website sessions may listen: both sides then hear a short tone, and other "
+                "keys get 409 `CALL_ANSWERED`, or are dropped. A key that ends is dropped within seconds.",
+            .body_example = EXAMPLE_OFFER, .flags = DOC_EXTENSION,
+            .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_NOT_FORWARDED, ERR_CALL_ANSWERED, ERR_CALL_ENDED,
+                                   ERR_CALL_ELSEWHERE, ERR_TOO_MANY_LISTENERS, ERR_CALL_UNREACHABLE))),
+    ROUTE("answerCall", POST, "/v1/calls/{id}/answer", .credential = CRED_KEY,
+          .scopes = SCOPE(ACCESS_WRITE) | SCOPE(CALLS_LISTEN), .limit = LIMIT_KEY, .building = BUILDING_HEADER,
+          .body = &answer_request_shape, .body_error = ERR_INVALID_ID, .run = RUN_BLOCKING, .handler = answer_call,
+          .reply = &answered_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+          .doc = ROUTE_DOC(
+              TAG, 200, "Answer a call in a browser",
+              .description =
+                  "The listener talks to the visitor, and the phones stop ringing. Repeated by the same listener, it "
+                  "has no further effect. If the browser is lost, the call ends as if a phone hung up.",
+              .body_example = "{\"listener_id\": \"6b018faceb9d0c2ba6000003\"}", .flags = DOC_EXTENSION,
+              .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_ANSWERED, ERR_CALL_ENDED, ERR_CALL_ELSEWHERE,
+                                     ERR_CALL_UNREACHABLE))),
+    ROUTE("leaveCall", DELETE, "/v1/calls/{id}/listeners/{listenerId}", .credential = CRED_KEY,
+          .scopes = SCOPE(CALLS_LISTEN), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_BLOCKING,
+          .handler = leave_call, .reply = &left_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+          .doc = ROUTE_DOC(TAG, 200, "Stop listening to a call",
+                           .description = "If the listener had answered the call, this ends it for the visitor.",
+                           .flags = DOC_EXTENSION,
+                           .errors =
+                               ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_ENDED, ERR_CALL_ELSEWHERE, ERR_CALL_UNREACHABLE))),
 };
 const struct route_set live_call_routes = ROUTE_SET(rows);

@@ -90,27 +90,15 @@ static bool searches(const void *query)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "listLogs",
-     .summary = "List the activity at the door",
-     .description =
-         "Newest first. `type=unlock` are attempts to enter, including failed ones; `type=call` are forwarded calls. "
-         "Codes are never shown. An entry shows that the release tone was sent, not that a person entered. To stay up "
-         "to date, read from shortly before the last known entry and skip known `id`s.",
-     .tag = "Activity logs",
-     .method = HTTP_GET,
-     .path = "/v1/logs",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(LOGS_READ),
-     .limit = LIMIT_KEY,
-     .building = BUILDING_HEADER,
-     .query = &query_shape,
-     .run = RUN_READ,
-     .lengthy = searches,
-     .handler = list_logs,
-     .status = 200,
-     .reply = &page_shape,
-     .flags = ROUTE_SITE,
-     .store_error = ERR_FETCH_FAILED},
+    ROUTE("listLogs", GET, "/v1/logs", .credential = CRED_KEY, .scopes = SCOPE(LOGS_READ), .limit = LIMIT_KEY,
+          .building = BUILDING_HEADER, .query = &query_shape, .run = RUN_READ, .lengthy = searches,
+          .handler = list_logs, .reply = &page_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+          .doc = ROUTE_DOC(
+              "Activity logs", 200, "List the activity at the door",
+              .description =
+                  "Newest first. `type=unlock` are attempts to enter, including failed ones; `type=call` are forwarded "
+                  "calls. Codes are never shown. An entry shows that the release tone was sent, not that a person "
+                  "entered. To stay up to date, read from shortly before the last known entry and skip known `id`s.")),
 };
 
 const struct route_set log_routes = ROUTE_SET(rows);

@@ -217,83 +217,48 @@ static enum err put_email(struct request *q, struct reply *p)
     return e ? e : get_notices(q, p);
 }
 
-#define ROW                                                                                                            \
-    .tag = TAG, .credential = CRED_WEB_SESSION, .scopes = SCOPE(LOGS_READ), .limit = LIMIT_KEY,                        \
-    .building = BUILDING_PATH
+#define ROW   .credential = CRED_WEB_SESSION, .scopes = SCOPE(LOGS_READ), .limit = LIMIT_KEY, .building = BUILDING_PATH
 #define PLACE "/v1/buildings/{buildingId}/notices"
 
 static const struct route rows[] = {
-    {.operation_id = "getNotices",
-     .summary = "Read who gets notices of a building",
-     .description = "`ring`: someone calls the door. `refused`: a wrong code. `opened`: a grant opened the door. "
-                    "`last_use`: it did so for the last time. `guessing`: the keypad is closed because of wrong codes.",
-     ROW,
-     .method = HTTP_GET,
-     .path = PLACE,
-     .run = RUN_READ,
-     .handler = get_notices,
-     .status = 200,
-     .reply = &notices_body_shape,
-     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION,
-     .store_error = ERR_FETCH_FAILED},
-    {.operation_id = "subscribeBrowser",
-     .summary = "Send notices of a building to the calling browser",
-     .description = "Web Push (RFC 8030, 8291, 8292), in the language of `Accept-Language`. Replaces the browser's "
-                    "earlier choice. The subscription ends with the browser's sign-in. A browser has one endpoint: the "
-                    "newest one holds for its other buildings too.",
-     ROW,
-     .method = HTTP_PUT,
-     .path = PLACE "/push",
-     .body = &push_body_shape,
-     .body_error = ERR_INVALID_NOTICES,
-     .body_example = "{\"endpoint\":\"https://push.example.com/send/abc\",\"p256dh\":\"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-"
-                     "JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4\",\"auth\":\"BTBZMqHH6r4Tts7J_aSIgg\","
-                     "\"notices\":[\"ring\",\"opened\"]}",
-     .run = RUN_BLOCKING,
-     .handler = put_push,
-     .status = 200,
-     .reply = &notices_body_shape,
-     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION,
-     .store_error = ERR_UPDATE_FAILED},
-    {.operation_id = "unsubscribeBrowser",
-     .summary = "Send no more notices of a building to the calling browser; can be repeated",
-     ROW,
-     .method = HTTP_DELETE,
-     .path = PLACE "/push",
-     .run = RUN_WRITE,
-     .handler = delete_push,
-     .status = 200,
-     .reply = &notices_body_shape,
-     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION | ROUTE_RECHECKS_KEY,
-     .store_error = ERR_DELETE_FAILED},
-    {.operation_id = "testBrowser",
-     .summary = "Send a test notice to the calling browser",
-     .description = "Queued does not mean shown.",
-     ROW,
-     .method = HTTP_POST,
-     .path = PLACE "/push/test",
-     .run = RUN_WRITE,
-     .handler = test_push,
-     .status = 202,
-     .reply = &queued_body_shape,
-     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION | ROUTE_RECHECKS_KEY,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
-     .store_error = ERR_TEST_FAILED},
-    {.operation_id = "setNoticesByEmail",
-     .summary = "Choose the notices of a building that come by e-mail",
-     .description = "In the language of `Accept-Language`. At most twenty mails at once, then one in three minutes; "
-                    "those beyond are not sent. Of guessing, the owner is told by e-mail in any case, once a day.",
-     ROW,
-     .method = HTTP_PUT,
-     .path = PLACE "/email",
-     .body = &email_body_shape,
-     .body_error = ERR_INVALID_NOTICES,
-     .body_example = "{\"notices\":[\"opened\",\"last_use\"]}",
-     .run = RUN_WRITE,
-     .handler = put_email,
-     .status = 200,
-     .reply = &notices_body_shape,
-     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION | ROUTE_RECHECKS_KEY,
-     .store_error = ERR_UPDATE_FAILED},
+    ROUTE("getNotices", GET, PLACE, ROW, .run = RUN_READ, .handler = get_notices, .reply = &notices_body_shape,
+          .flags = ROUTE_SITE_ONLY, .store_error = ERR_FETCH_FAILED,
+          .doc = ROUTE_DOC(
+              TAG, 200, "Read who gets notices of a building",
+              .description =
+                  "`ring`: someone calls the door. `refused`: a wrong code. `opened`: a grant opened the door. "
+                  "`last_use`: it did so for the last time. `guessing`: the keypad is closed because of wrong codes.",
+              .flags = DOC_EXTENSION)),
+    ROUTE("subscribeBrowser", PUT, PLACE "/push", ROW, .body = &push_body_shape, .body_error = ERR_INVALID_NOTICES,
+          .run = RUN_BLOCKING, .handler = put_push, .reply = &notices_body_shape, .flags = ROUTE_SITE_ONLY,
+          .store_error = ERR_UPDATE_FAILED,
+          .doc = ROUTE_DOC(TAG, 200, "Send notices of a building to the calling browser",
+                           .description =
+                               "Web Push (RFC 8030, 8291, 8292), in the language of `Accept-Language`. Replaces the "
+                               "browser's earlier choice. The subscription ends with the browser's sign-in. A browser "
+                               "has one endpoint: the newest one holds for its other buildings too.",
+                           .body_example = "{\"endpoint\":\"https://push.example.com/send/"
+                                           "abc\",\"p256dh\":\"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-"
+                                           "AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4\",\"auth\":\"BTBZMqHH6r4Tts7J_"
+                                           "aSIgg\",\"notices\":[\"ring\",\"opened\"]}",
+                           .flags = DOC_EXTENSION)),
+    ROUTE("unsubscribeBrowser", DELETE, PLACE "/push", ROW, .run = RUN_WRITE, .handler = delete_push,
+          .reply = &notices_body_shape, .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_DELETE_FAILED,
+          .doc = ROUTE_DOC(TAG, 200, "Send no more notices of a building to the calling browser; can be repeated",
+                           .flags = DOC_EXTENSION)),
+    ROUTE("testBrowser", POST, PLACE "/push/test", ROW, .run = RUN_WRITE, .handler = test_push,
+          .reply = &queued_body_shape, .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_TEST_FAILED,
+          .doc = ROUTE_DOC(TAG, 202, "Send a test notice to the calling browser",
+                           .description = "Queued does not mean shown.", .flags = DOC_EXTENSION,
+                           .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
+    ROUTE("setNoticesByEmail", PUT, PLACE "/email", ROW, .body = &email_body_shape, .body_error = ERR_INVALID_NOTICES,
+          .run = RUN_WRITE, .handler = put_email, .reply = &notices_body_shape,
+          .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_UPDATE_FAILED,
+          .doc = ROUTE_DOC(
+              TAG, 200, "Choose the notices of a building that come by e-mail",
+              .description =
+                  "In the language of `Accept-Language`. At most twenty mails at once, then one in three minutes; "
+                  "those beyond are not sent. Of guessing, the owner is told by e-mail in any case, once a day.",
+              .body_example = "{\"notices\":[\"opened\",\"last_use\"]}", .flags = DOC_EXTENSION)),
 };
 const struct route_set notice_routes = ROUTE_SET(rows);

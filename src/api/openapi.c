@@ -57,7 +57,7 @@ static json_t *reply_content(const struct route *route, int status, struct docum
 {
     json_t *content = json_content(openapi_reference(d->schemas, route->reply, SCHEMA_REPLY));
     json_t *example = json_object_get(d->examples, route->operation_id);
-    if (example && status == route->status)
+    if (example && status == route->doc.status)
         json_object_set(json_object_get(content, "application/json"), "example", example);
     return content;
 }
@@ -145,17 +145,17 @@ static json_t *description_of(const struct route *route)
 static json_t *request_body_of(const struct route *route, json_t *schemas)
 {
     json_t *content = json_content(openapi_reference(schemas, route->body, SCHEMA_REQUEST));
-    if (route->body_example)
+    if (route->doc.body_example)
         json_object_set_new(json_object_get(content, "application/json"), "example",
-                            openapi_constant(route->body_example));
+                            openapi_constant(route->doc.body_example));
     return json_pack("{s:b, s:o}", "required", !route->body_optional, "content", content);
 }
 
 static json_t *operation_of(const struct route *route, struct document *d)
 {
     json_t *object = json_pack("{s:s, s:s, s:o, s:[s], s:o, s:o}", "operationId", route->operation_id, "summary",
-                               route->summary, "description", description_of(route), "tags", route->tag, "parameters",
-                               parameters_of(route), "responses", responses_of(route, d));
+                               route->doc.summary, "description", description_of(route), "tags", route->doc.tag,
+                               "parameters", parameters_of(route), "responses", responses_of(route, d));
     if (route->body)
         json_object_set_new(object, "requestBody", request_body_of(route, d->schemas));
     if (route_needs_key(route)) {
@@ -167,7 +167,7 @@ static json_t *operation_of(const struct route *route, struct document *d)
     }
     if (route->credential == CRED_WEB_SESSION)
         json_object_set_new(object, "x-web-session-only", json_true());
-    if (route->flags & ROUTE_EXTENSION)
+    if (route->doc.flags & DOC_EXTENSION)
         json_object_set_new(object, "x-extension", json_true());
     return object;
 }
@@ -208,7 +208,7 @@ static void add_set(struct document *d, const struct route_set *set)
         if (route->flags & ROUTE_PAGE)
             continue;
         add_route(d, route);
-        add_tag(d->tags, route->tag);
+        add_tag(d->tags, route->doc.tag);
         if (route_needs_key(route))
             *(route->flags & ROUTE_SITE_ONLY ? &d->cookies : &d->keys) = true;
     }

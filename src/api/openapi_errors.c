@@ -102,6 +102,6 @@ void openapi_errors(const struct route *route, struct error_set *ret)
     add_limit(ret, route->limit);
     add_building_errors(ret, route->building);
     add_input(ret, route);
-    for (const enum err *e = route->errors; e && *e; e++)
+    for (const enum err *e = route->doc.errors; e && *e; e++)
         add_error(ret, *e);
 }

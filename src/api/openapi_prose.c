@@ -130,11 +130,11 @@ static void put_header_prose(const struct route *route, struct buf *out)
 
 void openapi_describe(const struct route *route, struct buf *out)
 {
-    if (route->description)
-        buf_printf(out, "%s\n\n", route->description);
+    if (route->doc.description)
+        buf_printf(out, "%s\n\n", route->doc.description);
     put_credential(route, out);
     put_building(route->building, out);
     put_header_prose(route, out);
-    if (route->flags & ROUTE_EXTENSION)
+    if (route->doc.flags & DOC_EXTENSION)
         buf_lit(out, " An extension of the contract.");
 }

@@ -4,7 +4,7 @@
 
 size_t openapi_successes(const struct route *route, int ret[static SUCCESSES_MAX])
 {
-    const int all[] = {route->status, route->other_status, route->pending_status};
+    const int all[] = {route->doc.status, route->doc.other_status, route->doc.pending_status};
     size_t count = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
@@ -14,12 +14,12 @@ size_t openapi_successes(const struct route *route, int ret[static SUCCESSES_MAX
 
 const char *openapi_success_text(const struct route *route, int status)
 {
-    if (status == 200 && route->status != 200 && (route->flags & ROUTE_REPLAY))
+    if (status == 200 && route->doc.status != 200 && (route->doc.flags & DOC_REPLAY))
         return "Replayed: the result of the earlier request.";
     return status == 201   ? "Created."
            : status == 202 ? "Accepted, but not completed yet."
            : status == 302 ? "Redirect."
-                           : route->summary;
+                           : route->doc.summary;
 }
 
 struct str openapi_media(const struct route *route)
@@ -55,9 +55,9 @@ static void add_success_headers(struct header_list *list, const struct route *ro
         add_header(list, "ETag", "string",
                    route->flags & ROUTE_CACHEABLE ? "version of this text, for If-None-Match"
                                                   : "the version, for If-Match");
-    if (status == 201 && route->flags & ROUTE_LOCATION)
+    if (status == 201 && route->doc.flags & DOC_LOCATION)
         add_header(list, "Location", "string", "path of the created resource");
-    if ((status == 200 || (status && status == route->pending_status)) && route->flags & ROUTE_REPLAY)
+    if ((status == 200 || (status && status == route->doc.pending_status)) && route->doc.flags & DOC_REPLAY)
         add_header(list, "Idempotency-Replayed", "string", "true: this is the result of an earlier request");
     if (status == 302 || status == 303)
         add_header(list, "Location", "string", "address to follow");

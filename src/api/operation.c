@@ -221,7 +221,7 @@ static enum err get_operation(struct request *q, struct reply *p)
 
 #define TAG "Buildings"
 #define MANAGES                                                                                                        \
-    .tag = TAG, .credential = CRED_PARENT, .parent_error = ERR_PARENT_BUILDING_KEY_REQUIRED,                           \
+    .credential = CRED_PARENT, .parent_error = ERR_PARENT_BUILDING_KEY_REQUIRED,                                       \
     .scopes = SCOPE(ACCOUNT_READ) | SCOPE(BUILDINGS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_FORBIDDEN,        \
     .reply = &building_operation_shape
 #define EXECUTION_ERRORS                                                                                               \
@@ -229,73 +229,44 @@ static enum err get_operation(struct request *q, struct reply *p)
         ERR_QUOTE_EXPIRED, ERR_QUOTE_STALE, ERR_BUILDING_BUSY, ERR_BUILDING_BILLING_MISMATCH
 
 static const struct route rows[] = {
-    {.operation_id = "previewBuilding",
-     .summary = "Quote the addition or removal of a linked building",
-     .description = "Changes and buys nothing. The quote is valid for 15 minutes. It contains the exact change and an "
-                    "estimate of the subscription's next invoice.",
-     .method = HTTP_POST,
-     .path = "/v1/buildings/preview",
-     MANAGES,
-     .body = &building_preview_shape,
-     .body_error = ERR_INVALID_BUILDING_INPUT,
-     .body_example = "{\"action\": \"add\", \"label\": \"Cabin\", \"address\": {\"street\": \"1 Main Street\", "
-                     "\"city\": \"Portland\", \"state\": \"OR\", \"zip\": \"97201\"}, \"unlock_tone\": \"9\"}",
-     .run = RUN_BLOCKING,
-     .handler = operation_preview,
-     .status = 201,
-     .errors =
-         ROUTE_ERRORS(ERR_PHONE_VERIFICATION_REQUIRED, ERR_FORWARDING_PHONE_NOT_VERIFIED, ERR_MULTI_BUILDING_REQUIRED,
-                      ERR_BUILDING_NOT_FOUND, ERR_BUILDING_LIMIT, ERR_BUILDING_BILLING_MISMATCH),
-     .flags = ROUTE_SITE,
-     .earlier = &earlier_account_rows[EARLIER_PREVIEW_BUILDING]},
-    {.operation_id = "addBuilding",
-     .summary = "Add the building of a quote",
-     .description = "Returns 201 when completed, or 202 if it takes longer: then poll the operation. A repeated "
-                    "request with the same Idempotency-Key returns the same operation. A failed addition is rolled "
-                    "back: no number, no building, no charge.",
-     .method = HTTP_POST,
-     .path = "/v1/buildings",
-     MANAGES,
-     .idempotency = NEED_REQUIRED,
-     .receipt = add_receipt,
-     .body = &quote_request_shape,
-     .body_error = ERR_INVALID_QUOTE,
-     .body_example = "{\"quote_id\": \"6564c0ffee0123456789abcd\"}",
-     .run = RUN_BLOCKING,
-     .handler = add_building,
-     .status = 201,
-     .other_status = 200,
-     .pending_status = 202,
-     .flags = ROUTE_REPLAY | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(EXECUTION_ERRORS, ERR_PAYMENT_FAILED, ERR_BUILDING_ADD_FAILED)},
-    {.operation_id = "removeBuilding",
-     .summary = "Remove the building of a quote",
-     .description = "Permanently releases the number, deletes the building's grants and activity log, revokes the keys "
-                    "bound to it, and reduces the subscription by one unit. Returns the same statuses as the addition.",
-     .method = HTTP_DELETE,
-     .path = "/v1/buildings/{id}",
-     MANAGES,
-     .idempotency = NEED_REQUIRED,
-     .receipt = remove_receipt,
-     .body = &quote_request_shape,
-     .body_error = ERR_INVALID_QUOTE,
-     .body_example = "{\"quote_id\": \"6564c0ffee0123456789abcd\"}",
-     .run = RUN_BLOCKING,
-     .handler = remove_building,
-     .status = 200,
-     .pending_status = 202,
-     .flags = ROUTE_REPLAY | ROUTE_SITE,
-     .errors = ROUTE_ERRORS(EXECUTION_ERRORS, ERR_BUILDING_NOT_FOUND)},
-    {.operation_id = "getBuildingOperation",
-     .summary = "A quote or its operation",
-     .description = "Quotes and receipts are kept. No subscription is required.",
-     .method = HTTP_GET,
-     .path = "/v1/buildings/operations/{id}",
-     MANAGES,
-     .run = RUN_WRITE,
-     .handler = get_operation,
-     .status = 200,
-     .flags = ROUTE_SITE,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
+    ROUTE("previewBuilding", POST, "/v1/buildings/preview", MANAGES, .body = &building_preview_shape,
+          .body_error = ERR_INVALID_BUILDING_INPUT, .run = RUN_BLOCKING, .handler = operation_preview,
+          .flags = ROUTE_SITE, .earlier = &earlier_account_rows[EARLIER_PREVIEW_BUILDING],
+          .doc =
+              ROUTE_DOC(TAG, 201, "Quote the addition or removal of a linked building",
+                        .description = "Changes and buys nothing. The quote is valid for 15 minutes. It contains the "
+                                       "exact change and an estimate of the subscription's next invoice.",
+                        .body_example =
+                            "{\"action\": \"add\", \"label\": \"Cabin\", \"address\": {\"street\": \"1 Main Street\", "
+                            "\"city\": \"Portland\", \"state\": \"OR\", \"zip\": \"97201\"}, \"unlock_tone\": \"9\"}",
+                        .errors = ROUTE_ERRORS(ERR_PHONE_VERIFICATION_REQUIRED, ERR_FORWARDING_PHONE_NOT_VERIFIED,
+                                               ERR_MULTI_BUILDING_REQUIRED, ERR_BUILDING_NOT_FOUND, ERR_BUILDING_LIMIT,
+                                               ERR_BUILDING_BILLING_MISMATCH))),
+    ROUTE("addBuilding", POST, "/v1/buildings", MANAGES, .idempotency = NEED_REQUIRED, .receipt = add_receipt,
+          .body = &quote_request_shape, .body_error = ERR_INVALID_QUOTE, .run = RUN_BLOCKING, .handler = add_building,
+          .flags = ROUTE_SITE,
+          .doc = ROUTE_DOC(TAG, 201, "Add the building of a quote",
+                           .description =
+                               "Returns 201 when completed, or 202 if it takes longer: then poll the operation. A "
+                               "repeated request with the same Idempotency-Key returns the same operation. A failed "
+                               "addition is rolled back: no number, no building, no charge.",
+                           .body_example = "{\"quote_id\": \"6564c0ffee0123456789abcd\"}", .other_status = 200,
+                           .pending_status = 202, .flags = DOC_REPLAY,
+                           .errors = ROUTE_ERRORS(EXECUTION_ERRORS, ERR_PAYMENT_FAILED, ERR_BUILDING_ADD_FAILED))),
+    ROUTE("removeBuilding", DELETE, "/v1/buildings/{id}", MANAGES, .idempotency = NEED_REQUIRED,
+          .receipt = remove_receipt, .body = &quote_request_shape, .body_error = ERR_INVALID_QUOTE, .run = RUN_BLOCKING,
+          .handler = remove_building, .flags = ROUTE_SITE,
+          .doc = ROUTE_DOC(
+              TAG, 200, "Remove the building of a quote",
+              .description =
+                  "Permanently releases the number, deletes the building's grants and activity log, revokes the keys "
+                  "bound to it, and reduces the subscription by one unit. Returns the same statuses as the addition.",
+              .body_example = "{\"quote_id\": \"6564c0ffee0123456789abcd\"}", .pending_status = 202,
+              .flags = DOC_REPLAY, .errors = ROUTE_ERRORS(EXECUTION_ERRORS, ERR_BUILDING_NOT_FOUND))),
+    ROUTE("getBuildingOperation", GET, "/v1/buildings/operations/{id}", MANAGES, .run = RUN_WRITE,
+          .handler = get_operation, .flags = ROUTE_SITE,
+          .doc = ROUTE_DOC(TAG, 200, "A quote or its operation",
+                           .description = "Quotes and receipts are kept. No subscription is required.",
+                           .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
 };
 const struct route_set operation_routes = ROUTE_SET(rows);

@@ -130,45 +130,27 @@ static enum err post_deletion(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "exportAccount",
-     .summary = "Export all that is held of the person",
-     .description = "The parts in a row are the JSON document that `portero admin account export` writes: an array for "
-                    "each table of the store, without secrets. Each part is read at its own moment. A mail tells the "
-                    "owner of it, at most once an hour.",
-     .tag = TAG,
-     .method = HTTP_GET,
-     .path = "/v1/account/export",
-     .credential = CRED_WEB_SESSION,
-     .scopes = SCOPE(ACCOUNT_READ) | SCOPE(KEYS_WRITE),
-     .limit = LIMIT_KEY,
-     .query = &part_query_shape,
-     .run = RUN_BLOCKING,
-     .handler = get_part,
-     .status = 200,
-     .reply = &part_shape,
-     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION,
-     .store_error = ERR_FETCH_FAILED},
-    {.operation_id = "deleteAccount",
-     .summary = "Delete the account and all that is held of the person",
-     .description =
-         "Needs a code from `POST /app/v1/auth/otp` for the account's own address. At once, in one transaction: keys "
-         "and browsers stop working, the numbers leave the buildings, the subscription ends without a refund, and the "
-         "address is free for another account. A job then deletes the rest. It cannot be undone.",
-     .tag = TAG,
-     .method = HTTP_POST,
-     .path = "/v1/account/deletion",
-     .credential = CRED_WEB_SESSION,
-     .scopes = SCOPE(ACCOUNT_READ) | SCOPE(KEYS_WRITE),
-     .limit = LIMIT_AUTH,
-     .body = &deletion_shape,
-     .body_error = ERR_INVALID_JSON,
-     .body_example = "{\"challenge\": \"chl_0123456789abcdef0123456789abcdef\", \"otp\": \"123456\"}",
-     .run = RUN_WRITE,
-     .handler = post_deletion,
-     .status = 202,
-     .reply = &deleted_shape,
-     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION | ROUTE_RECHECKS_KEY,
-     .errors = ROUTE_ERRORS(ERR_BUILDING_BUSY, ERR_INVALID_OTP),
-     .store_error = ERR_DELETE_FAILED},
+    ROUTE("exportAccount", GET, "/v1/account/export", .credential = CRED_WEB_SESSION,
+          .scopes = SCOPE(ACCOUNT_READ) | SCOPE(KEYS_WRITE), .limit = LIMIT_KEY, .query = &part_query_shape,
+          .run = RUN_BLOCKING, .handler = get_part, .reply = &part_shape, .flags = ROUTE_SITE_ONLY,
+          .store_error = ERR_FETCH_FAILED,
+          .doc =
+              ROUTE_DOC(TAG, 200, "Export all that is held of the person",
+                        .description = "The parts in a row are the JSON document that `portero admin account export` "
+                                       "writes: an array for each table of the store, without secrets. Each part is "
+                                       "read at its own moment. A mail tells the owner of it, at most once an hour.",
+                        .flags = DOC_EXTENSION)),
+    ROUTE("deleteAccount", POST, "/v1/account/deletion", .credential = CRED_WEB_SESSION,
+          .scopes = SCOPE(ACCOUNT_READ) | SCOPE(KEYS_WRITE), .limit = LIMIT_AUTH, .body = &deletion_shape,
+          .body_error = ERR_INVALID_JSON, .run = RUN_WRITE, .handler = post_deletion, .reply = &deleted_shape,
+          .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_DELETE_FAILED,
+          .doc = ROUTE_DOC(TAG, 202, "Delete the account and all that is held of the person",
+                           .description = "Needs a code from `POST /app/v1/auth/otp` for the account's own address. At "
+                                          "once, in one transaction: keys and browsers stop working, the numbers leave "
+                                          "the buildings, the subscription ends without a refund, and the address is "
+                                          "free for another account. A job then deletes the rest. It cannot be undone.",
+                           .body_example =
+                               "{\"challenge\": \"chl_0123456789abcdef0123456789abcdef\", \"otp\": \"123456\"}",
+                           .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_BUILDING_BUSY, ERR_INVALID_OTP))),
 };
 const struct route_set person_routes = ROUTE_SET(rows);

@@ -1,5 +1,5 @@
-/* One row per route. Routing, all checks, validation of bodies and queries, and the OpenAPI document are derived from
- * it. A new route is one row and one handler. */
+/* One row per route. Routing, all checks, validation of bodies and queries, and the documents are derived from it. A
+ * new route is one row and one handler. */
 #pragma once
 #include "api/request.h"
 
@@ -48,34 +48,52 @@ enum route_run {
 };
 
 enum route_flag {
-    ROUTE_ETAG = 1,           /* the reply has an ETag */
-    ROUTE_LOCATION = 2,       /* a 201 reply has a Location */
-    ROUTE_REPLAY = 4,         /* a replay answers 200 with Idempotency-Replayed: true */
-    ROUTE_CACHEABLE = 8,      /* Cache-Control: public, max-age=60 instead of no-store */
-    ROUTE_CORS = 16,          /* Access-Control-Allow-Origin: * */
-    ROUTE_EXTENSION = 32,     /* x-extension: true */
-    ROUTE_RECHECKS_KEY = 64,  /* re-check the key in the write transaction: a just-revoked key must not do this */
-    ROUTE_PAGE = 128,         /* a web page: strict Content-Security-Policy, left out of OpenAPI documents */
-    ROUTE_URGENT = 256,       /* of RUN_WRITE: somebody waits at a door; see struct store_task */
-    ROUTE_SITE = 512,         /* also served to the website's pages, below /app */
-    ROUTE_SITE_ONLY = 1024,   /* served only there; the row's path lacks the /app */
-    ROUTE_SECRET_PATH = 2048, /* of a page: its address is a secret, which no referrer and no search engine may tell */
-    ROUTE_EARLIER = 4096,     /* exists only for accounts of the earlier revision (EARLIER-9); else 404 */
-    ROUTE_SUBSCRIBED = 8192   /* needs an active subscription, else SUBSCRIPTION_REQUIRED */
+    ROUTE_ETAG = 1,          /* the reply has an ETag */
+    ROUTE_CACHEABLE = 2,     /* Cache-Control: public, max-age=60 instead of no-store */
+    ROUTE_CORS = 4,          /* Access-Control-Allow-Origin: * */
+    ROUTE_RECHECKS_KEY = 8,  /* re-check the key in the write transaction: a just-revoked key must not do this */
+    ROUTE_PAGE = 16,         /* a web page: strict Content-Security-Policy, left out of OpenAPI documents */
+    ROUTE_URGENT = 32,       /* of RUN_WRITE: somebody waits at a door; see struct store_task */
+    ROUTE_SITE = 64,         /* also served to the website's pages, below /app */
+    ROUTE_SITE_ONLY = 128,   /* served only there; the row's path lacks the /app */
+    ROUTE_SECRET_PATH = 256, /* of a page: its address is a secret, which no referrer and no search engine may tell */
+    ROUTE_EARLIER = 512,     /* exists only for accounts of the earlier revision (EARLIER-9); else 404 */
+    ROUTE_SUBSCRIBED = 1024  /* needs an active subscription, else SUBSCRIPTION_REQUIRED */
 };
 
+/* The part of a row that only documents tell; they add the meaning of its other columns. No request depends on it. */
+struct route_doc {
+    const char *tag; /* group: "Access grants" */
+    const char *summary;
+    const char *description;  /* Markdown; NULL: none */
+    const char *body_example; /* JSON; NULL: none */
+    int status;               /* of success */
+    int other_status;         /* another success status (replay), or 0 */
+    int pending_status;       /* 202 if the operation may still be running, or 0 */
+    unsigned flags;           /* of enum doc_flag */
+    const enum err *errors;   /* ROUTE_ERRORS(…): in addition to those of the gate */
+};
+
+enum doc_flag {
+    DOC_LOCATION = 1, /* a 201 reply has a Location */
+    DOC_REPLAY = 2,   /* a replay answers 200 with Idempotency-Replayed: true */
+    DOC_EXTENSION = 4 /* x-extension: true */
+};
+
+#define ROUTE_DOC(group, answered, text, ...)                                                                          \
+    {                                                                                                                  \
+        .tag = (group), .status = (answered), .summary = (text), __VA_ARGS__                                           \
+    }
 #define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})
 
 struct route {
     const char *operation_id; /* operationId, "createUnlock" */
-    const char *summary;
-    const char *description; /* further description for the document (Markdown); the document adds the meaning of the
-                                other columns. NULL: none */
-    const char *tag;         /* group in the document: "Access grants" */
     enum http_method method;
     /* "/v1/unlock/{id}". The first parameter must be {id} (INVALID_ID), {buildingId} (INVALID_BUILDING) or {text}. A
-     * second one is an ID of any name (INVALID_ID); there is no third. */
+     * second one is an ID of another name (INVALID_ID); there is no third. openapi_parameters.c has the names. */
     const char *path;
+
+    /* ---- the gate ---- */
     enum route_credential credential;
     enum err parent_error; /* of CRED_OWNER and CRED_PARENT */
     uint32_t scopes;       /* bits; all are required */
@@ -87,12 +105,15 @@ struct route {
                                                used with another body. Called if the body's fields are invalid, or
                                                for the keys of a stand-in, when the body is not read yet */
     enum route_match match;
+
+    /* ---- reading ---- */
     const struct shape *query; /* its fields have their own errors */
     const struct shape *body;  /* NULL: a body is ignored */
     enum err body_error;       /* of fields without their own error */
     bool body_optional;        /* an empty body reads as {} */
     size_t body_max;           /* bytes; 0: HTTP_MAX_BODY */
-    const char *body_example;  /* JSON, for the document; NULL: none */
+
+    /* ---- answering ---- */
     enum route_run run;
     bool (*lengthy)(const void *query); /* of RUN_READ: true if this query may take long and must not run on the loop
                                            thread. NULL: never */
@@ -110,19 +131,23 @@ struct route {
     enum err (*signed_out)(struct request *q, struct reply *p);
     const char *text;                   /* a constant response instead of a handler */
     const struct http_content *content; /* the same, compressed when the service was built */
-    int status;                         /* of success */
-    int other_status;                   /* another success status (replay), or 0 */
-    int pending_status;                 /* 202 if the operation may still be running, or 0 */
     const struct shape *reply;          /* NULL: no JSON body */
     const char *media;                  /* media type of a text reply, if `reply` is NULL; NULL: no body */
     unsigned flags;
-    const enum err *errors;      /* ROUTE_ERRORS(…): documented in addition to those of the gate */
     enum err store_error;        /* error if the store fails: FETCH_FAILED …; ERR_NONE: INTERNAL_ERROR */
     const struct route *earlier; /* takes its place for accounts of the earlier revision, after authentication, or, of
                                     CRED_NONE, for bodies that it alone takes; has the same method, path, limit and run,
                                     and needs a key if it does; with CRED_NONE also the struct of the body. NULL: it
                                     serves them, too */
+
+    struct route_doc doc;
 };
+
+/* A row: ROUTE("readThing", GET, "/v1/things/{id}", .run = RUN_READ, …, .doc = ROUTE_DOC("Things", 200, "Read it")) */
+#define ROUTE(id, verb, at, ...)                                                                                       \
+    {                                                                                                                  \
+        .operation_id = (id), .method = HTTP_##verb, .path = (at), __VA_ARGS__                                         \
+    }
 
 static inline bool route_needs_key(const struct route *route)
 {

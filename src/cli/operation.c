@@ -250,7 +250,7 @@ static struct operation *make_operation(const struct route *route)
     o->route = route;
     o->command = (struct command){
         .name = mem_strdup(name),
-        .summary = route->summary,
+        .summary = route->doc.summary,
         .options_size = sizeof defaults,
         .defaults = &defaults,
         .run = operation_command_run,

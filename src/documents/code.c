@@ -125,8 +125,8 @@ void docs_operation_init(struct docs_operation *o, const char *base, const struc
 {
     *o = (struct docs_operation){.base = base, .row = row};
     o->count = openapi_parameters(row, o->parameters);
-    if (row->body && row->body_example)
-        o->body = openapi_constant(row->body_example);
+    if (row->body && row->doc.body_example)
+        o->body = openapi_constant(row->doc.body_example);
 }
 
 void docs_operation_done(struct docs_operation *o)

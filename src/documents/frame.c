@@ -27,7 +27,7 @@ static void put_section_entry(struct buf *out, const char *id, const char *title
 
 static void put_operation_entry(void *arg, const struct route *row)
 {
-    put_section_entry(arg, row->operation_id, row->summary);
+    put_section_entry(arg, row->operation_id, row->doc.summary);
 }
 
 static void put_nav_tags(const struct docs_reference *r, const char *current, struct buf *out)

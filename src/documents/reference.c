@@ -88,10 +88,10 @@ static void put_response(const struct route *row, int status, struct docs_out *o
         docs_aside_end(out);
     }
     docs_told(out);
-    if (text != row->summary)
+    if (text != row->doc.summary)
         docs_markdown(str_z(text), out);
     put_own_headers(row, status, out);
-    if (row->reply && status == row->status) {
+    if (row->reply && status == row->doc.status) {
         docs_fold(out, NULL, false);
         buf_lit(out->to, "Fields of the response");
         docs_fold_told(out);
@@ -123,7 +123,7 @@ static void put_answer_example(const struct docs_reference *r, const struct rout
         return;
     struct buf text = BUF(CODE_MAX);
     docs_put_json(example, &text);
-    snprintf(number, sizeof number, "%d", row->status);
+    snprintf(number, sizeof number, "%d", row->doc.status);
     docs_html(out, "<figure class=\"answer\"><figcaption>");
     buf_str(out->to, out->markdown ? STR("\nResponse ") : STR("Response "));
     docs_strong(out, "status", number);
@@ -183,7 +183,7 @@ static void put_section(void *arg, const struct route *row)
     docs_operation_init(&o, w->r->base, row);
     docs_html(out, "<section class=\"operation\" aria-labelledby=\"%s\">\n<div class=\"told\">\n", row->operation_id);
     docs_heading(out, 2, row->operation_id);
-    docs_text(out, str_z(row->summary));
+    docs_text(out, str_z(row->doc.summary));
     docs_html(out, " <a class=\"anchor\" href=\"#%s\" aria-label=\"Link to this operation\">#</a>", row->operation_id);
     docs_heading_end(out, 2);
     docs_paragraph(out, "line");

@@ -75,7 +75,7 @@ void docs_reference_init(struct docs_reference *r, const char *base, bool sandbo
     if (sandbox)
         collect_rows(&list, &openapi_sandbox);
     for (size_t i = 0; i < list.count; i++)
-        add_tag_once(r, list.all[i]->tag);
+        add_tag_once(r, list.all[i]->doc.tag);
     order_rows(&list, r);
 }
 
@@ -88,7 +88,7 @@ void docs_each_operation(const struct docs_reference *r, const char *tag,
                          void (*visit)(void *arg, const struct route *row), void *arg)
 {
     for (size_t i = 0; i < r->row_count; i++)
-        if (!tag || strcmp(r->rows[i]->tag, tag) == 0)
+        if (!tag || strcmp(r->rows[i]->doc.tag, tag) == 0)
             visit(arg, r->rows[i]);
 }
 
@@ -104,8 +104,8 @@ char *docs_tag_path(const char *tag)
 
 void docs_put_operation_link(const struct route *row, struct docs_out *out)
 {
-    char *path = docs_tag_path(row->tag);
-    docs_link(out, path, row->operation_id, str_z(row->summary));
+    char *path = docs_tag_path(row->doc.tag);
+    docs_link(out, path, row->operation_id, str_z(row->doc.summary));
     free(path);
 }
 

@@ -81,12 +81,12 @@ static void index_operation(void *arg, const struct route *row)
     json_t *index = arg;
     char path[OPENAPI_PATH_MAX];
     struct buf words = BUF(WORDS_MAX), kind = BUF(OPENAPI_PATH_MAX + 16);
-    char *page = docs_tag_path(row->tag);
+    char *page = docs_tag_path(row->doc.tag);
     put_operation_words(row, &words);
     openapi_path(row, path);
     docs_put_method(row, &kind);
     buf_printf(&kind, " %s", path);
-    docs_index(index, buf_view(&kind), str_z(row->summary), json_sprintf("%s#%s", page, row->operation_id),
+    docs_index(index, buf_view(&kind), str_z(row->doc.summary), json_sprintf("%s#%s", page, row->operation_id),
                buf_view(&words));
     buf_done(&words);
     buf_done(&kind);

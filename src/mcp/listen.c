@@ -116,20 +116,10 @@ static enum err listen_handler(struct request *q, struct reply *p)
     return ERR_NONE;
 }
 
-static const struct route listen_row = {
-    .operation_id = "mcpListen",
-    .summary = "Changes for assistants",
-    .tag = "Service",
-    .method = HTTP_POST,
-    .path = MCP_PATH,
-    .credential = CRED_KEY,
-    .limit = LIMIT_KEY,
-    .building = BUILDING_HEADER,
-    .run = RUN_READ,
-    .handler = listen_handler,
-    .status = 200,
-    .media = "text/event-stream",
-};
+static const struct route listen_row =
+    ROUTE("mcpListen", POST, MCP_PATH, .credential = CRED_KEY, .limit = LIMIT_KEY, .building = BUILDING_HEADER,
+          .run = RUN_READ, .handler = listen_handler, .media = "text/event-stream",
+          .doc = ROUTE_DOC("Service", 200, "Changes for assistants"));
 
 /* The resources of the list. Those that are unknown are not acknowledged. */
 static unsigned resources_named(const json_t *uris)

@@ -260,18 +260,9 @@ static enum err mcp_answer(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "mcp",
-     .summary = "The API for assistants",
-     .tag = "Service",
-     .method = HTTP_POST,
-     .path = MCP_PATH,
-     .credential = CRED_KEY,
-     .limit = LIMIT_KEY,
-     .run = RUN_HERE,
-     .verify = mcp_receive,
-     .handler = mcp_answer,
-     .status = 200,
-     .media = "application/json"},
+    ROUTE("mcp", POST, MCP_PATH, .credential = CRED_KEY, .limit = LIMIT_KEY, .run = RUN_HERE, .verify = mcp_receive,
+          .handler = mcp_answer, .media = "application/json",
+          .doc = ROUTE_DOC("Service", 200, "The API for assistants")),
 };
 static const struct route_set mcp_routes = ROUTE_SET(rows);
 const struct route_set *const mcp_sets[] = {&mcp_routes};

@@ -73,9 +73,9 @@ static void put_variant_lines(const struct shape *body, struct buf *text)
 static void put_description(const struct route *row, struct buf *out)
 {
     struct buf text = BUF(1u << 16);
-    buf_printf(&text, "%s.", row->summary);
-    if (row->description)
-        buf_printf(&text, " %s", row->description);
+    buf_printf(&text, "%s.", row->doc.summary);
+    if (row->doc.description)
+        buf_printf(&text, " %s", row->doc.description);
     put_variant_lines(row->body, &text);
     json_put_str(out, buf_view(&text));
     buf_done(&text);
@@ -139,7 +139,7 @@ static void put_input(const struct route *row, struct buf *out)
  * writes may. */
 static void put_annotations(const struct route *row, struct buf *out)
 {
-    const bool creates = row->method == HTTP_POST && (row->status == 201 || row->idempotency != NEED_NOT);
+    const bool creates = row->method == HTTP_POST && (row->doc.status == 201 || row->idempotency != NEED_NOT);
     if (row->method == HTTP_GET)
         buf_lit(out, "{\"readOnlyHint\":true}");
     else

@@ -81,20 +81,11 @@ static enum err post_account(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "makeSandboxAccount",
-     .summary = "Make a test account, or sign in to one again, without a code",
-     .description = "Can be repeated: the account of an e-mail is made once, and each reply has another key.",
-     .tag = "Sandbox",
-     .method = HTTP_POST,
-     .path = "/sandbox/accounts",
-     .credential = CRED_LOOPBACK,
-     .body = &request_shape,
-     .body_error = ERR_BAD_REQUEST,
-     .body_example = "{\"email\": \"resident@example.com\"}",
-     .run = RUN_WRITE,
-     .handler = post_account,
-     .status = 200,
-     .reply = &reply_shape,
-     .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT)},
+    ROUTE("makeSandboxAccount", POST, "/sandbox/accounts", .credential = CRED_LOOPBACK, .body = &request_shape,
+          .body_error = ERR_BAD_REQUEST, .run = RUN_WRITE, .handler = post_account, .reply = &reply_shape,
+          .doc = ROUTE_DOC(
+              "Sandbox", 200, "Make a test account, or sign in to one again, without a code",
+              .description = "Can be repeated: the account of an e-mail is made once, and each reply has another key.",
+              .body_example = "{\"email\": \"resident@example.com\"}", .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT))),
 };
 const struct route_set sandbox_accounts_routes = ROUTE_SET(rows);

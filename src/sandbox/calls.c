@@ -242,20 +242,12 @@ static enum err place_call(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "placeSandboxCall",
-     .summary = "Simulate a visitor's call",
-     .description = "Runs the same call logic and transactions as a telephone call, and replies when the call has "
-                    "ended. Silences are counted in `duration_ms`, not waited for.",
-     .tag = "Sandbox",
-     .method = HTTP_POST,
-     .path = "/sandbox/calls",
-     .credential = CRED_LOOPBACK,
-     .body = &request_shape,
-     .body_error = ERR_BAD_REQUEST,
-     .body_example = "{\"to\": \"+15550100000\", \"from\": \"+15550001111\", \"digits\": \"1234\"}",
-     .run = RUN_BLOCKING,
-     .handler = place_call,
-     .status = 200,
-     .reply = &reply_shape},
+    ROUTE("placeSandboxCall", POST, "/sandbox/calls", .credential = CRED_LOOPBACK, .body = &request_shape,
+          .body_error = ERR_BAD_REQUEST, .run = RUN_BLOCKING, .handler = place_call, .reply = &reply_shape,
+          .doc = ROUTE_DOC(
+              "Sandbox", 200, "Simulate a visitor's call",
+              .description = "Runs the same call logic and transactions as a telephone call, and replies when the call "
+                             "has ended. Silences are counted in `duration_ms`, not waited for.",
+              .body_example = "{\"to\": \"+15550100000\", \"from\": \"+15550001111\", \"digits\": \"1234\"}")),
 };
 const struct route_set sandbox_calls_routes = ROUTE_SET(rows);

@@ -123,31 +123,16 @@ static enum err move_clock(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "getSandboxClock",
-     .summary = "The service's clock",
-     .description = "The clock may be ahead of real time, never behind it.",
-     .tag = "Sandbox",
-     .method = HTTP_GET,
-     .path = "/sandbox/clock",
-     .credential = CRED_LOOPBACK,
-     .run = RUN_HERE,
-     .handler = get_clock,
-     .status = 200,
-     .reply = &reply_shape},
-    {.operation_id = "moveSandboxClock",
-     .summary = "Move the service's clock forward",
-     .description = "All expiries, windows, retries and schedules follow this clock. Work that becomes due runs before "
-                    "the reply. The clock never goes back, and a restart keeps its offset.",
-     .tag = "Sandbox",
-     .method = HTTP_POST,
-     .path = "/sandbox/clock",
-     .credential = CRED_LOOPBACK,
-     .body = &request_shape,
-     .body_error = ERR_BAD_REQUEST,
-     .body_example = "{\"advance_seconds\": 3600}",
-     .run = RUN_BLOCKING,
-     .handler = move_clock,
-     .status = 200,
-     .reply = &reply_shape},
+    ROUTE("getSandboxClock", GET, "/sandbox/clock", .credential = CRED_LOOPBACK, .run = RUN_HERE, .handler = get_clock,
+          .reply = &reply_shape,
+          .doc = ROUTE_DOC("Sandbox", 200, "The service's clock",
+                           .description = "The clock may be ahead of real time, never behind it.")),
+    ROUTE("moveSandboxClock", POST, "/sandbox/clock", .credential = CRED_LOOPBACK, .body = &request_shape,
+          .body_error = ERR_BAD_REQUEST, .run = RUN_BLOCKING, .handler = move_clock, .reply = &reply_shape,
+          .doc = ROUTE_DOC("Sandbox", 200, "Move the service's clock forward",
+                           .description =
+                               "All expiries, windows, retries and schedules follow this clock. Work that becomes due "
+                               "runs before the reply. The clock never goes back, and a restart keeps its offset.",
+                           .body_example = "{\"advance_seconds\": 3600}")),
 };
 const struct route_set sandbox_clock_routes = ROUTE_SET(rows);

@@ -48,19 +48,10 @@ static enum err order_fault(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "orderSandboxFault",
-     .summary = "Make the next calls to a provider fail",
-     .tag = "Sandbox",
-     .method = HTTP_POST,
-     .path = "/sandbox/faults",
-     .credential = CRED_LOOPBACK,
-     .body = &request_shape,
-     .body_error = ERR_BAD_REQUEST,
-     .body_example = "{\"provider\": \"billing\", \"operation\": \"session_create\", \"fault\": \"timeout\", "
-                     "\"count\": 1}",
-     .run = RUN_HERE,
-     .handler = order_fault,
-     .status = 200,
-     .reply = &reply_shape},
+    ROUTE("orderSandboxFault", POST, "/sandbox/faults", .credential = CRED_LOOPBACK, .body = &request_shape,
+          .body_error = ERR_BAD_REQUEST, .run = RUN_HERE, .handler = order_fault, .reply = &reply_shape,
+          .doc = ROUTE_DOC("Sandbox", 200, "Make the next calls to a provider fail",
+                           .body_example = "{\"provider\": \"billing\", \"operation\": \"session_create\", \"fault\": "
+                                           "\"timeout\", \"count\": 1}")),
 };
 const struct route_set sandbox_faults_routes = ROUTE_SET(rows);

@@ -110,18 +110,11 @@ static enum err list_messages(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "listSandboxMessages",
-     .summary = "List the e-mails and text messages that were sent",
-     .description = "Due messages are sent before the list is read. `code` contains only the one-time code.",
-     .tag = "Sandbox",
-     .method = HTTP_GET,
-     .path = "/sandbox/messages",
-     .credential = CRED_LOOPBACK,
-     .query = &query_shape,
-     .run = RUN_BLOCKING,
-     .handler = list_messages,
-     .status = 200,
-     .reply = &messages_shape,
-     .errors = ROUTE_ERRORS(ERR_INVALID_FILTER, ERR_INVALID_LIMIT)},
+    ROUTE("listSandboxMessages", GET, "/sandbox/messages", .credential = CRED_LOOPBACK, .query = &query_shape,
+          .run = RUN_BLOCKING, .handler = list_messages, .reply = &messages_shape,
+          .doc = ROUTE_DOC("Sandbox", 200, "List the e-mails and text messages that were sent",
+                           .description =
+                               "Due messages are sent before the list is read. `code` contains only the one-time code.",
+                           .errors = ROUTE_ERRORS(ERR_INVALID_FILTER, ERR_INVALID_LIMIT))),
 };
 const struct route_set sandbox_messages_routes = ROUTE_SET(rows);

@@ -21,15 +21,8 @@ static enum err list_number_pool(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "listSandboxNumbers",
-     .summary = "List the provider's and the operator's virtual numbers and their holders",
-     .tag = "Sandbox",
-     .method = HTTP_GET,
-     .path = "/sandbox/numbers",
-     .credential = CRED_LOOPBACK,
-     .run = RUN_READ,
-     .handler = list_number_pool,
-     .status = 200,
-     .reply = &number_list_shape},
+    ROUTE("listSandboxNumbers", GET, "/sandbox/numbers", .credential = CRED_LOOPBACK, .run = RUN_READ,
+          .handler = list_number_pool, .reply = &number_list_shape,
+          .doc = ROUTE_DOC("Sandbox", 200, "List the provider's and the operator's virtual numbers and their holders")),
 };
 const struct route_set sandbox_numbers_routes = ROUTE_SET(rows);

@@ -12,27 +12,11 @@ static enum err get_tour(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "getSandboxPage",
-     .summary = "A web page with all sandbox functions",
-     .tag = "Sandbox",
-     .method = HTTP_GET,
-     .path = "/sandbox/",
-     .credential = CRED_LOOPBACK,
-     .run = RUN_HERE,
-     .content = web_sandbox_page_html,
-     .status = 200,
-     .media = "text/html; charset=utf-8",
-     .flags = ROUTE_PAGE},
-    {.operation_id = "getSandboxTour",
-     .summary = "A web page that leads from nothing to an open door",
-     .tag = "Sandbox",
-     .method = HTTP_GET,
-     .path = "/sandbox/tour",
-     .credential = CRED_LOOPBACK,
-     .run = RUN_HERE,
-     .handler = get_tour,
-     .status = 200,
-     .media = "text/html; charset=utf-8",
-     .flags = ROUTE_PAGE},
+    ROUTE("getSandboxPage", GET, "/sandbox/", .credential = CRED_LOOPBACK, .run = RUN_HERE,
+          .content = web_sandbox_page_html, .media = "text/html; charset=utf-8", .flags = ROUTE_PAGE,
+          .doc = ROUTE_DOC("Sandbox", 200, "A web page with all sandbox functions")),
+    ROUTE("getSandboxTour", GET, "/sandbox/tour", .credential = CRED_LOOPBACK, .run = RUN_HERE, .handler = get_tour,
+          .media = "text/html; charset=utf-8", .flags = ROUTE_PAGE,
+          .doc = ROUTE_DOC("Sandbox", 200, "A web page that leads from nothing to an open door")),
 };
 const struct route_set sandbox_page_routes = ROUTE_SET(rows);

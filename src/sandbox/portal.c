@@ -104,30 +104,16 @@ static enum err cancel_subscription(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "getSandboxPortal",
-     .summary = "The hosted billing portal page",
-     .tag = "Sandbox",
-     .method = HTTP_GET,
-     .path = "/sandbox/portal/{text}",
-     .credential = CRED_LOOPBACK,
-     .run = RUN_READ,
-     .handler = get_portal_page,
-     .status = 200,
-     .media = "text/html; charset=utf-8",
-     .flags = ROUTE_PAGE},
-    {.operation_id = "cancelSandboxSubscription",
-     .summary = "Cancel a customer's subscription, like the portal's button",
-     .description =
-         "Replies when the account has no subscription any more. A browser (`Accept: text/html`) is redirected.",
-     .tag = "Sandbox",
-     .method = HTTP_POST,
-     .path = "/sandbox/portal/{text}/cancel",
-     .credential = CRED_LOOPBACK,
-     .run = RUN_BLOCKING,
-     .handler = cancel_subscription,
-     .status = 200,
-     .other_status = 303,
-     .reply = &portal_shape,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
+    ROUTE("getSandboxPortal", GET, "/sandbox/portal/{text}", .credential = CRED_LOOPBACK, .run = RUN_READ,
+          .handler = get_portal_page, .media = "text/html; charset=utf-8", .flags = ROUTE_PAGE,
+          .doc = ROUTE_DOC("Sandbox", 200, "The hosted billing portal page")),
+    ROUTE(
+        "cancelSandboxSubscription", POST, "/sandbox/portal/{text}/cancel", .credential = CRED_LOOPBACK,
+        .run = RUN_BLOCKING, .handler = cancel_subscription, .reply = &portal_shape,
+        .doc = ROUTE_DOC(
+            "Sandbox", 200, "Cancel a customer's subscription, like the portal's button",
+            .description =
+                "Replies when the account has no subscription any more. A browser (`Accept: text/html`) is redirected.",
+            .other_status = 303, .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
 };
 const struct route_set sandbox_portal_routes = ROUTE_SET(rows);

@@ -155,20 +155,11 @@ static enum err post_subscription(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "setSandboxSubscription",
-     .summary = "Change a subscription, like an event of the billing provider",
-     .description = "Replies when the numbers are provisioned.",
-     .tag = "Sandbox",
-     .method = HTTP_POST,
-     .path = "/sandbox/subscriptions",
-     .credential = CRED_LOOPBACK,
-     .body = &request_shape,
-     .body_error = ERR_BAD_REQUEST,
-     .body_example = "{\"email\": \"resident@example.com\", \"status\": \"active\"}",
-     .run = RUN_BLOCKING,
-     .handler = post_subscription,
-     .status = 200,
-     .reply = &reply_shape,
-     .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND)},
+    ROUTE("setSandboxSubscription", POST, "/sandbox/subscriptions", .credential = CRED_LOOPBACK, .body = &request_shape,
+          .body_error = ERR_BAD_REQUEST, .run = RUN_BLOCKING, .handler = post_subscription, .reply = &reply_shape,
+          .doc = ROUTE_DOC("Sandbox", 200, "Change a subscription, like an event of the billing provider",
+                           .description = "Replies when the numbers are provisioned.",
+                           .body_example = "{\"email\": \"resident@example.com\", \"status\": \"active\"}",
+                           .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND))),
 };
 const struct route_set sandbox_subscriptions_routes = ROUTE_SET(rows);

@@ -57,17 +57,10 @@ static enum err list_webhooks(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "listSandboxWebhooks",
-     .summary = "List the deliveries to https://receiver.test/",
-     .description = "The newest 50. `https://receiver.test/` answers 200, `https://receiver.test/503` answers 503, and "
-                    "so on.",
-     .tag = "Sandbox",
-     .method = HTTP_GET,
-     .path = "/sandbox/webhooks",
-     .credential = CRED_LOOPBACK,
-     .run = RUN_HERE,
-     .handler = list_webhooks,
-     .status = 200,
-     .reply = &list_shape},
+    ROUTE("listSandboxWebhooks", GET, "/sandbox/webhooks", .credential = CRED_LOOPBACK, .run = RUN_HERE,
+          .handler = list_webhooks, .reply = &list_shape,
+          .doc = ROUTE_DOC("Sandbox", 200, "List the deliveries to https://receiver.test/",
+                           .description = "The newest 50. `https://receiver.test/` answers 200, "
+                                          "`https://receiver.test/503` answers 503, and so on.")),
 };
 const struct route_set sandbox_webhooks_routes = ROUTE_SET(rows);

@@ -29,10 +29,8 @@ static enum err get_docs(struct request *q, struct reply *p)
 }
 
 #define DOCS(id, at, text)                                                                                             \
-    {                                                                                                                  \
-        .operation_id = (id), .summary = (text), .tag = "Pages", .method = HTTP_GET, .path = (at),                     \
-        .credential = CRED_NONE, .run = RUN_BLOCKING, .handler = get_docs, .status = 200, .flags = ROUTE_PAGE          \
-    }
+    ROUTE(id, GET, at, .credential = CRED_NONE, .run = RUN_BLOCKING, .handler = get_docs, .flags = ROUTE_PAGE,         \
+          .doc = ROUTE_DOC("Pages", 200, text))
 
 static const struct route rows[] = {
     DOCS("getDocs", "/docs", "The documents for developers"),

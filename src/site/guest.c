@@ -261,19 +261,10 @@ static enum err get_guest(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation_id = "getGuestPage",
-     .summary = "How a guest gets in, by the link of a grant",
-     .tag = "Pages",
-     .method = HTTP_GET,
-     .path = GUEST_PATH "{text}",
-     .credential = CRED_NONE,
-     .limit = LIMIT_GUEST,
-     .run = RUN_READ,
-     .handler = get_guest,
-     .status = 200,
-     .media = "text/html; charset=utf-8",
-     .flags = ROUTE_PAGE | ROUTE_SECRET_PATH,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_RATE_LIMIT_EXCEEDED),
-     .store_error = ERR_FETCH_FAILED},
+    ROUTE("getGuestPage", GET, GUEST_PATH "{text}", .credential = CRED_NONE, .limit = LIMIT_GUEST, .run = RUN_READ,
+          .handler = get_guest, .media = "text/html; charset=utf-8", .flags = ROUTE_PAGE | ROUTE_SECRET_PATH,
+          .store_error = ERR_FETCH_FAILED,
+          .doc = ROUTE_DOC("Pages", 200, "How a guest gets in, by the link of a grant",
+                           .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_RATE_LIMIT_EXCEEDED))),
 };
 const struct route_set guest_routes = ROUTE_SET(rows);

@@ -205,33 +205,24 @@ static enum err preflight(struct request *q, struct reply *p)
     return ERR_NONE;
 }
 
-#define OAUTH_ROUTE(id, text, verb, at, ...)                                                                           \
-    {.operation_id = (id),                                                                                             \
-     .summary = (text),                                                                                                \
-     .tag = "OAuth",                                                                                                   \
-     .method = (verb),                                                                                                 \
-     .path = (at),                                                                                                     \
-     .credential = CRED_NONE,                                                                                          \
-     .body_max = OAUTH_BODY_MAX,                                                                                       \
-     .flags = ROUTE_CORS,                                                                                              \
-     __VA_ARGS__},                                                                                                     \
-    {                                                                                                                  \
-        .operation_id = "preflight", .summary = "CORS", .tag = "OAuth", .method = HTTP_OPTIONS, .path = (at),          \
-        .credential = CRED_NONE, .run = RUN_HERE, .handler = preflight, .status = 204, .flags = ROUTE_CORS             \
-    }
+#define OAUTH_ROUTE(id, verb, at, answered, text, ...)                                                                 \
+    ROUTE(id, verb, at, .credential = CRED_NONE, .body_max = OAUTH_BODY_MAX, .flags = ROUTE_CORS, __VA_ARGS__,         \
+          .doc = ROUTE_DOC("OAuth", answered, text)),                                                                  \
+        ROUTE("preflight", OPTIONS, at, .credential = CRED_NONE, .run = RUN_HERE, .handler = preflight,                \
+              .flags = ROUTE_CORS, .doc = ROUTE_DOC("OAuth", 204, "CORS"))
 
 static const struct route rows[] = {
-    OAUTH_ROUTE("getResource", "The service as a resource of OAuth", HTTP_GET, OAUTH_RESOURCE_PATH, .run = RUN_HERE,
-                .handler = get_resource, .handler_data = "", .status = 200),
-    OAUTH_ROUTE("getMcpResource", "The service's MCP as a resource of OAuth", HTTP_GET, OAUTH_RESOURCE_PATH MCP_PATH,
-                .run = RUN_HERE, .handler = get_resource, .handler_data = MCP_PATH, .status = 200),
-    OAUTH_ROUTE("getAuthorizationServer", "What the authorization server offers", HTTP_GET,
-                "/.well-known/oauth-authorization-server", .run = RUN_HERE, .handler = get_server, .status = 200),
-    OAUTH_ROUTE("registerClient", "Register an assistant", HTTP_POST, OAUTH_REGISTER, .run = RUN_HERE,
-                .limit = LIMIT_OAUTH, .handler = post_client, .status = 201),
-    OAUTH_ROUTE("getToken", "Exchange a code or a refresh token", HTTP_POST, OAUTH_TOKEN, .run = RUN_WRITE,
-                .limit = LIMIT_OAUTH, .handler = oauth_token, .status = 200),
-    OAUTH_ROUTE("revokeToken", "End a grant", HTTP_POST, OAUTH_REVOKE, .run = RUN_WRITE, .limit = LIMIT_OAUTH,
-                .handler = oauth_revocation, .status = 200),
+    OAUTH_ROUTE("getResource", GET, OAUTH_RESOURCE_PATH, 200, "The service as a resource of OAuth", .run = RUN_HERE,
+                .handler = get_resource, .handler_data = ""),
+    OAUTH_ROUTE("getMcpResource", GET, OAUTH_RESOURCE_PATH MCP_PATH, 200, "The service's MCP as a resource of OAuth",
+                .run = RUN_HERE, .handler = get_resource, .handler_data = MCP_PATH),
+    OAUTH_ROUTE("getAuthorizationServer", GET, "/.well-known/oauth-authorization-server", 200,
+                "What the authorization server offers", .run = RUN_HERE, .handler = get_server),
+    OAUTH_ROUTE("registerClient", POST, OAUTH_REGISTER, 201, "Register an assistant", .run = RUN_HERE,
+                .limit = LIMIT_OAUTH, .handler = post_client),
+    OAUTH_ROUTE("getToken", POST, OAUTH_TOKEN, 200, "Exchange a code or a refresh token", .run = RUN_WRITE,
+                .limit = LIMIT_OAUTH, .handler = oauth_token),
+    OAUTH_ROUTE("revokeToken", POST, OAUTH_REVOKE, 200, "End a grant", .run = RUN_WRITE, .limit = LIMIT_OAUTH,
+                .handler = oauth_revocation),
 };
 const struct route_set oauth_routes = ROUTE_SET(rows);

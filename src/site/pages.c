@@ -229,21 +229,15 @@ static const char app_icon[] =
 
 /* A page for residents: web/site/NAME.html within the frame, and the parts of its data besides EVERY_PART. */
 #define PAGE(id, name, at, text, otherwise, ...)                                                                       \
-    {                                                                                                                  \
-        .operation_id = (id), .summary = (text), .tag = "Pages", .method = HTTP_GET, .path = (at),                     \
-        .credential = CRED_KEY, .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .query = &page_query_shape,         \
-        .run = RUN_READ, .lengthy = page_lengthy, .handler = get_page,                                                 \
-        .handler_data = &(const struct page){web_site_##name##_html, {EVERY_PART, ##__VA_ARGS__}},                     \
-        .signed_out = (otherwise), .status = 200, .media = "text/html; charset=utf-8", .flags = ROUTE_PAGE,            \
-        .store_error = ERR_FETCH_FAILED                                                                                \
-    }
+    ROUTE(id, GET, at, .credential = CRED_KEY, .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY,                      \
+          .query = &page_query_shape, .run = RUN_READ, .lengthy = page_lengthy, .handler = get_page,                   \
+          .handler_data = &(const struct page){web_site_##name##_html, {EVERY_PART, ##__VA_ARGS__}},                   \
+          .signed_out = (otherwise), .media = "text/html; charset=utf-8", .flags = ROUTE_PAGE,                         \
+          .store_error = ERR_FETCH_FAILED, .doc = ROUTE_DOC("Pages", 200, text))
 
 #define PICTURE(id, at, text, content)                                                                                 \
-    {                                                                                                                  \
-        .operation_id = (id), .summary = (text), .tag = "Pages", .method = HTTP_GET, .path = (at),                     \
-        .credential = CRED_NONE, .run = RUN_HERE, .handler = get_picture, .handler_data = &(content), .status = 200,   \
-        .media = "image/png", .flags = ROUTE_PAGE                                                                      \
-    }
+    ROUTE(id, GET, at, .credential = CRED_NONE, .run = RUN_HERE, .handler = get_picture, .handler_data = &(content),   \
+          .media = "image/png", .flags = ROUTE_PAGE, .doc = ROUTE_DOC("Pages", 200, text))
 
 static const struct route rows[] = {
     PAGE("getHome", home, "/", "What opens the door now; without a session: signing in", reply_sign_in,
@@ -270,53 +264,20 @@ static const struct route rows[] = {
          {"phone", "/v1/account/phone"}, {"browsers", "/v1/browsers"}),
     PAGE("getConsentPage", consent, OAUTH_AUTHORIZE, "An assistant asks for access", reply_sign_in,
          {"request", "/v1/oauth/request?" QUERY}),
-    {.operation_id = "getWorker",
-     .summary = "The service worker",
-     .tag = "Pages",
-     .method = HTTP_GET,
-     .path = "/worker.js",
-     .credential = CRED_NONE,
-     .run = RUN_HERE,
-     .handler = get_worker,
-     .status = 200,
-     .flags = ROUTE_PAGE},
-    {.operation_id = "getManifest",
-     .summary = "The website as an application",
-     .tag = "Pages",
-     .method = HTTP_GET,
-     .path = "/manifest.webmanifest",
-     .credential = CRED_NONE,
-     .run = RUN_HERE,
-     .text = manifest,
-     .status = 200,
-     .media = "application/manifest+json",
-     .flags = ROUTE_PAGE},
-    {.operation_id = "getIcon",
-     .summary = "Its icon",
-     .tag = "Pages",
-     .method = HTTP_GET,
-     .path = "/icon.svg",
-     .credential = CRED_NONE,
-     .run = RUN_HERE,
-     .text = app_icon,
-     .status = 200,
-     .media = "image/svg+xml",
-     .flags = ROUTE_PAGE},
+    ROUTE("getWorker", GET, "/worker.js", .credential = CRED_NONE, .run = RUN_HERE, .handler = get_worker,
+          .flags = ROUTE_PAGE, .doc = ROUTE_DOC("Pages", 200, "The service worker")),
+    ROUTE("getManifest", GET, "/manifest.webmanifest", .credential = CRED_NONE, .run = RUN_HERE, .text = manifest,
+          .media = "application/manifest+json", .flags = ROUTE_PAGE,
+          .doc = ROUTE_DOC("Pages", 200, "The website as an application")),
+    ROUTE("getIcon", GET, "/icon.svg", .credential = CRED_NONE, .run = RUN_HERE, .text = app_icon,
+          .media = "image/svg+xml", .flags = ROUTE_PAGE, .doc = ROUTE_DOC("Pages", 200, "Its icon")),
     PICTURE("getIcon192", "/icon-192.png", "Its icon, of 192 pixels", web_site_icons_icon_192_png),
     PICTURE("getIcon512", "/icon-512.png", "Its icon, of 512 pixels", web_site_icons_icon_512_png),
     PICTURE("getIconMaskable", "/icon-maskable.png", "Its icon, to be cut to any shape",
             web_site_icons_maskable_512_png),
     PICTURE("getBadge", "/badge.png", "The sign of its notices", web_site_icons_badge_png),
-    {.operation_id = "getAsset",
-     .summary = "A script or style sheet of the pages",
-     .tag = "Pages",
-     .method = HTTP_GET,
-     .path = "/a/{text}",
-     .credential = CRED_NONE,
-     .run = RUN_HERE,
-     .handler = get_asset,
-     .status = 200,
-     .flags = ROUTE_PAGE},
+    ROUTE("getAsset", GET, "/a/{text}", .credential = CRED_NONE, .run = RUN_HERE, .handler = get_asset,
+          .flags = ROUTE_PAGE, .doc = ROUTE_DOC("Pages", 200, "A script or style sheet of the pages")),
 };
 static const struct route_set pages = ROUTE_SET(rows);
 

@@ -364,26 +364,17 @@ static void log_result(struct request *q)
 }
 
 #define HOOK(id, text, at, function)                                                                                   \
-    {                                                                                                                  \
-        .operation_id = (id), .summary = (text), .tag = "Hooks", .method = HTTP_POST, .path = (at),                    \
-        .query = &query_shape, .body_max = BODY_MAX, .run = RUN_WRITE, .verify = verify_request,                       \
-        .handler = (function), .committed = log_result, .status = 200, .media = "text/xml", .flags = ROUTE_URGENT      \
-    }
+    ROUTE(id, POST, at, .query = &query_shape, .body_max = BODY_MAX, .run = RUN_WRITE, .verify = verify_request,       \
+          .handler = (function), .committed = log_result, .media = "text/xml", .flags = ROUTE_URGENT,                  \
+          .doc = ROUTE_DOC("Hooks", 200, text))
 
 static const struct route rows[] = {
     HOOK("receiveTwilioCall", "Answer a call, or continue with one", TWIML_VOICE, receive_voice),
     HOOK("receiveTwilioResident", "Ask a resident who has answered", TWIML_RESIDENT, receive_resident),
     HOOK("receiveTwilioRecording", "Learn that a message was recorded", TWIML_RECORDING, receive_recording),
     HOOK("receiveTwilioStatus", "Learn that a call has ended", TWIML_STATUS, receive_status),
-    {.operation_id = "getTwilioGreeting",
-     .summary = "A recorded greeting, for Twilio to play",
-     .tag = "Hooks",
-     .method = HTTP_GET,
-     .path = TWIML_GREETING "/{id}",
-     .query = &twiml_greeting_query,
-     .run = RUN_READ,
-     .handler = twiml_greeting_get,
-     .status = 200,
-     .media = "audio/wav"},
+    ROUTE("getTwilioGreeting", GET, TWIML_GREETING "/{id}", .query = &twiml_greeting_query, .run = RUN_READ,
+          .handler = twiml_greeting_get, .media = "audio/wav",
+          .doc = ROUTE_DOC("Hooks", 200, "A recorded greeting, for Twilio to play")),
 };
 const struct route_set twiml_routes = ROUTE_SET(rows);

@@ -404,7 +404,7 @@ static void check_replacement(const struct route *row, const struct route *earli
     assert_int_equal(earlier->scopes, row->scopes);
     assert_int_equal(earlier->building, row->building);
     assert_int_equal(earlier->flags, row->flags & ~(unsigned)ROUTE_SITE);
-    assert_int_equal(earlier->status, row->status);
+    assert_int_equal(earlier->doc.status, row->doc.status);
 }
 
 /* EARLIER-19 */

@@ -65,25 +65,15 @@ static enum err show_page(struct request *q, struct reply *p)
 #define LONG "a text that repeats itself, a text that repeats itself, a text that repeats itself, "
 
 static const struct route rows[] = {
-    {.operation_id = "error", .method = HTTP_GET, .path = "/v1/error", .handler = fail_as_chosen},
-    {.operation_id = "bare", .method = HTTP_GET, .path = "/v1/bare", .handler = fail_without_detail},
-    {.operation_id = "keep", .method = HTTP_POST, .path = "/v1/keep", .run = RUN_WRITE, .handler = keep_chosen},
-    {.operation_id = "show", .method = HTTP_GET, .path = "/v1/show", .handler = show},
-    {.operation_id = "putShow", .method = HTTP_PATCH, .path = "/v1/show", .handler = show},
-    {.operation_id = "public",
-     .method = HTTP_GET,
-     .path = "/v1/public",
-     .limit = LIMIT_PLANS,
-     .handler = show,
-     .flags = ROUTE_CACHEABLE | ROUTE_CORS},
-    {.operation_id = "big", .method = HTTP_GET, .path = "/v1/big", .handler = show_too_much},
-    {.operation_id = "page",
-     .method = HTTP_GET,
-     .path = "/page",
-     .handler = show_page,
-     .media = "text/html; charset=utf-8",
-     .flags = ROUTE_PAGE},
-    {.operation_id = "text", .method = HTTP_GET, .path = "/text", .text = LONG LONG LONG, .media = "text/plain"},
+    ROUTE("error", GET, "/v1/error", .handler = fail_as_chosen),
+    ROUTE("bare", GET, "/v1/bare", .handler = fail_without_detail),
+    ROUTE("keep", POST, "/v1/keep", .run = RUN_WRITE, .handler = keep_chosen),
+    ROUTE("show", GET, "/v1/show", .handler = show),
+    ROUTE("putShow", PATCH, "/v1/show", .handler = show),
+    ROUTE("public", GET, "/v1/public", .limit = LIMIT_PLANS, .handler = show, .flags = ROUTE_CACHEABLE | ROUTE_CORS),
+    ROUTE("big", GET, "/v1/big", .handler = show_too_much),
+    ROUTE("page", GET, "/page", .handler = show_page, .media = "text/html; charset=utf-8", .flags = ROUTE_PAGE),
+    ROUTE("text", GET, "/text", .text = LONG LONG LONG, .media = "text/plain"),
 };
 static const struct route_set set = ROUTE_SET(rows);
 static const struct route_set *const sets[] = {&set};

@@ -8,18 +8,18 @@
 #include "api/router.h"
 
 static const struct route rows[] = {
-    {.operation_id = "list", .method = HTTP_GET, .path = "/v1/unlock"},
-    {.operation_id = "create", .method = HTTP_POST, .path = "/v1/unlock"},
-    {.operation_id = "get", .method = HTTP_GET, .path = "/v1/unlock/{id}"},
-    {.operation_id = "revoke", .method = HTTP_DELETE, .path = "/v1/unlock/{id}"},
-    {.operation_id = "setup", .method = HTTP_GET, .path = "/v1/buildings/{buildingId}/setup"},
-    {.operation_id = "revokeOthers", .method = HTTP_POST, .path = "/v1/auth/keys/revoke-others"},
-    {.operation_id = "revokeKey", .method = HTTP_DELETE, .path = "/v1/auth/keys/{id}"},
-    {.operation_id = "replay", .method = HTTP_POST, .path = "/v1/webhooks/{id}/deliveries/{delivery_id}/replay"},
-    {.operation_id = "delivery", .method = HTTP_GET, .path = "/v1/webhooks/{id}/deliveries/{delivery_id}"},
-    {.operation_id = "site", .method = HTTP_GET, .path = "/v1/site", .flags = ROUTE_SITE},
-    {.operation_id = "siteOnly", .method = HTTP_POST, .path = "/v1/site", .flags = ROUTE_SITE_ONLY},
-    {.operation_id = "release", .method = HTTP_DELETE, .path = "/admin/numbers", .credential = CRED_CONTROL},
+    ROUTE("list", GET, "/v1/unlock", ),
+    ROUTE("create", POST, "/v1/unlock", ),
+    ROUTE("get", GET, "/v1/unlock/{id}", ),
+    ROUTE("revoke", DELETE, "/v1/unlock/{id}", ),
+    ROUTE("setup", GET, "/v1/buildings/{buildingId}/setup", ),
+    ROUTE("revokeOthers", POST, "/v1/auth/keys/revoke-others", ),
+    ROUTE("revokeKey", DELETE, "/v1/auth/keys/{id}", ),
+    ROUTE("replay", POST, "/v1/webhooks/{id}/deliveries/{delivery_id}/replay", ),
+    ROUTE("delivery", GET, "/v1/webhooks/{id}/deliveries/{delivery_id}", ),
+    ROUTE("site", GET, "/v1/site", .flags = ROUTE_SITE),
+    ROUTE("siteOnly", POST, "/v1/site", .flags = ROUTE_SITE_ONLY),
+    ROUTE("release", DELETE, "/admin/numbers", .credential = CRED_CONTROL),
 };
 static const struct route_set set = ROUTE_SET(rows);
 static const struct route_set *const sets[] = {&set};

@@ -19,22 +19,16 @@ static const struct field query_fields[] = {FIELD(struct nothing, limit, T_INT, 
 static const struct shape query = SHAPE(struct nothing, "Query", query_fields);
 static const struct field body_fields[] = {FIELD(struct nothing, name, T_STRING)};
 static const struct shape body = SHAPE(struct nothing, "Body", body_fields);
-static const struct route patch = {.operation_id = "patchThing",
-                                   .method = HTTP_PATCH,
-                                   .path = "/v1/things/{buildingId}",
-                                   .credential = CRED_KEY,
-                                   .query = &query,
-                                   .body = &body,
-                                   .match = MATCH_GRANT,
-                                   .reply = &body,
-                                   .status = 200};
+static const struct route patch =
+    ROUTE("patchThing", PATCH, "/v1/things/{buildingId}", .credential = CRED_KEY, .query = &query, .body = &body,
+          .match = MATCH_GRANT, .reply = &body, .doc = {.status = 200});
 
 /* The code of the row in all languages, as HTML. The caller frees it. */
 static char *code_of(struct route row, const char *body_example)
 {
     struct docs_operation o;
     struct buf out = BUF(65536);
-    row.body_example = body_example;
+    row.doc.body_example = body_example;
     docs_operation_init(&o, "https://door.example", &row);
     docs_put_code(&o, &(struct docs_out){&out, false, 0});
     assert_false(out.full);
