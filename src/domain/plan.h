@@ -1,4 +1,4 @@
-/* The plans on offer (contract, Plan catalog; BILLING-1 to BILLING-4). Their prices are in providers/catalog.h. */
+/* The plans on offer (contract, Plan catalog; BILLING-1 to BILLING-3). Their prices are in providers/catalog.h. */
 #pragma once
 #include "base/config.h"
 #include "base/err.h"

@@ -114,7 +114,7 @@ describe('account', () => {
         }
     });
 
-    // BILLING-4, BILLING-22
+    // BILLING-22
     it('follows the subscription: active with a number, past due, and without one the number stays for 30 days', async () => {
         const session = await signIn(client);
         const home = await provisioned(session);

@@ -53,7 +53,6 @@ describe('a store without one of its tables', () => {
         assert.deepEqual(ok(await logs()).data, []);
     });
 
-    // WEBHOOK-12
     it('refuses webhook endpoints, and registers and deletes nothing', async () => {
         const list = () => person.client.get('/v1/webhooks');
         const create = (url) => person.client.post('/v1/webhooks', { url }, { headers: { 'Idempotency-Key': idempotencyKey() } });

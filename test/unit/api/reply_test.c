@@ -92,7 +92,6 @@ static void expect_header(const struct answer *a, const char *name, const char *
         fail_msg("%s: %.*s, expected %s", name, STR_ARG(got), value ? value : "no such header");
 }
 
-/* HTTP-21 */
 static void every_error_has_the_type_of_its_status(void **state)
 {
     (void)state;

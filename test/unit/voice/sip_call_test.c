@@ -418,7 +418,6 @@ static void answer_earlier(void *arg)
     c->answered_ms -= *(int64_t *)arg;
 }
 
-/* PHONE-18 */
 static void test_no_call_is_longer_than_ten_minutes(void **state)
 {
     (void)state;

@@ -505,7 +505,6 @@ static void test_a_browser_that_never_arrives_is_gone_after_15_s(void **state)
     assert_int_equal(told.gone, 1);
 }
 
-/* PHONE-52 */
 static void test_a_handshake_has_15_s(void **state)
 {
     (void)state;
@@ -518,7 +517,6 @@ static void test_a_handshake_has_15_s(void **state)
     assert_int_equal(told.end, WEBRTC_NO_HANDSHAKE);
 }
 
-/* PHONE-52 */
 static void test_a_browser_without_checks_for_30_s_is_gone(void **state)
 {
     (void)state;
@@ -559,7 +557,6 @@ static void test_a_session_may_be_closed_within_each_report(void **state)
 
 /* ---- limits ---- */
 
-/* PHONE-52 */
 static void test_sessions_are_bounded_for_an_owner_and_in_all(void **state)
 {
     (void)state;
