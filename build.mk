@@ -77,12 +77,17 @@ uses_providers := store net
 uses_jobs := domain providers
 uses_api := domain http providers jobs
 uses_site := api
-uses_voice := domain net
-uses_twiml := api voice jobs
+uses_call := domain
+uses_media := call
+uses_speech := call
+uses_webrtc := media
+uses_sip := net speech webrtc
+uses_handset := sip
+uses_twiml := api call
 uses_mcp := api
-uses_sandbox := api voice jobs
+uses_sandbox := api call
 uses_admin := api
-uses_cli := mcp site sandbox twiml admin voice
+uses_cli := mcp site sandbox twiml admin handset
 uses_documents := site sandbox
 rooms := $(patsubst uses_%,%,$(filter uses_%,$(.VARIABLES)))
 
@@ -111,11 +116,11 @@ benches: $(bench_programs)
 # ---- generated sources -----------------------------------------------------------------------------------------------
 sql := $(sort $(wildcard src/store/sql/*.sql)) $(sort $(wildcard src/store/sql/migrations/*.sql))
 generated_headers := $(addprefix $(GENERATED)/,sql.h documents/guides_text.h mcp/instructions.h api/examples.h domain/sign_in_html.h http/web.h)
-generated_sources := $(GENERATED)/sql_table.c $(GENERATED)/http/web.c $(GENERATED)/voice/clips.c
+generated_sources := $(GENERATED)/sql_table.c $(GENERATED)/http/web.c $(GENERATED)/speech/clips.c
 docs_texts := $(GENERATED)/site/docs_texts.c
 made_in_store := %/sql_table.c
 made_in_http := %/web.c
-made_in_voice := %/clips.c
+made_in_speech := %/clips.c
 generated: $(generated_headers) $(generated_sources)
 
 # $(call write,COMMAND): its output becomes the target
@@ -140,10 +145,10 @@ $(GENERATED)/http/web.h $(GENERATED)/http/web.c &: $(wildcard web/site/* web/sit
 	echo web.h web.c && scripts/webgen $(GENERATED)/http
 # The texts that the service says, rendered by the program that speaks it; the same for each kind, so the plain one is taken.
 ifeq ($(KIND),release)
-$(GENERATED)/voice/clips.c: $(BUILD)/clips
+$(GENERATED)/speech/clips.c: $(BUILD)/clips
 	$(call write,$<)
 else
-$(GENERATED)/voice/clips.c: src/clips.c src/voice/synth.c src/voice/audio.c src/tbl/config.def src/tbl/prompts.def | $(generated_headers)
+$(GENERATED)/speech/clips.c: src/clips.c src/speech/synth.c src/call/audio.c src/tbl/config.def src/tbl/prompts.def | $(generated_headers)
 	+$(MAKE) -f build.mk KIND=release BUILD=build $@
 endif
 
@@ -169,7 +174,7 @@ $(call objects,src/cli/manual.c): own := $(dated)
 $(call objects,$(tests) $(benches) test/crash/store_crash.c): own = -Itest/unit -DSOURCE_DIR='"$(CURDIR)"'
 $(call objects,$(fuzzers)): own := -Wno-missing-prototypes
 sphinx := $(firstword $(wildcard /usr/include/*-linux-*/sphinxbase))
-$(call objects,test/unit/voice/foreign_abi_test.c): own += -isystem /usr/include/pocketsphinx -isystem $(sphinx) -isystem $(dir $(sphinx))
+$(call objects,test/unit/speech/foreign_abi_test.c): own += -isystem /usr/include/pocketsphinx -isystem $(sphinx) -isystem $(dir $(sphinx))
 
 define library # ROOM SOURCES
 $$(call stamp,$(BUILD)/libportero_$1.list,$2)
@@ -184,7 +189,7 @@ $(programs):
 	$(LAUNCHER) $(compiler) $(link_flags) $(if $(filter $(test_programs) $(fuzz_programs),$@),$(quick)) $(own_link) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(own_libraries) -lrem -lre $(linked) -lm
 
 $(BUILD)/portero: $(call objects,src/main.c $(docs_texts)) $(call archives,cli)
-$(BUILD)/clips: $(call objects,src/clips.c src/voice/synth.c src/voice/audio.c) $(BUILD)/libportero_base.a
+$(BUILD)/clips: $(call objects,src/clips.c src/speech/synth.c src/call/audio.c) $(BUILD)/libportero_base.a
 $(BUILD)/documents: $(call objects,src/documents.c) $(call archives,cli documents)
 $(BUILD)/store_crash: $(call objects,test/crash/store_crash.c) $(call archives,store)
 $(bench_programs): $(BUILD)/bench_%: $(BUILD)/obj/bench/%.o $(call archives,cli)
@@ -196,9 +201,11 @@ endef
 $(foreach test,$(tests:test/unit/%.c=%),$(eval $(call unit_test,$(test)))) # http: the test receiver has TLS
 $(test_programs): private own_libraries := -lcmocka
 $(BUILD)/jobs_operation_crash_test: private own_link := -Wl,--wrap=work_run
-$(BUILD)/voice_story_test: private own_link := -Wl,--wrap=clock_monotonic_us
-# The browser's side (test/unit/voice/raw_browser.h).
-$(BUILD)/voice_sip_listener_test $(BUILD)/voice_webrtc_test: private own_libraries := -lcmocka $(srtp)
+$(BUILD)/call_story_test: private own_link := -Wl,--wrap=clock_monotonic_us
+# Its noise and its sentences are speech.
+$(BUILD)/media_echo_test: $(call archives,speech)
+# The browser's side (test/unit/webrtc/raw_browser.h).
+$(BUILD)/sip_listener_test $(BUILD)/webrtc_webrtc_test: private own_libraries := -lcmocka $(srtp)
 $(BUILD)/bench_webrtc: private own_libraries := $(srtp)
 
 $(BUILD)/libpowerloss.so: test/crash/powerloss.c $(BUILD)/flags

@@ -10,9 +10,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "media/media.h"
 #include "sip_service.h"
 #include "sized.h"
-#include "voice/media.h"
 
 #define CALLS        100
 #define ROUNDS       5

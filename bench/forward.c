@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "call/sound.h"
+#include "media/media.h"
 #include "sip_service.h"
 #include "sized.h"
-#include "voice/media.h"
-#include "voice/sound.h"
 
 #define CALLS         100
 #define SECONDS       10

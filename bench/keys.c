@@ -11,8 +11,8 @@
 #include <re/re.h>
 #include <rem/rem.h>
 
+#include "media/dtmf.h"
 #include "sized.h"
-#include "voice/dtmf.h"
 
 #define PACKET 160
 #define TIMES  40 /* of the keypad, for each figure */

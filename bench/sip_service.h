@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
-#include "voice/sip.h"
+#include "sip/sip.h"
 
 static void fail(const char *what)
 {

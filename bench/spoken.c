@@ -16,8 +16,8 @@
 
 #include "base/mem.h"
 #include "sized.h"
-#include "voice/spoken_ear.h"
-#include "voice/utterance.h"
+#include "speech/spoken_ear.h"
+#include "speech/utterance.h"
 
 #define FILES_MAX  10000
 #define VALID      5 /* codes of a building */

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { sized } from './lib.mjs';
 
-const TIDIGITS_WEIGHT = 0.5; // as in src/voice/spoken_ear.c
+const TIDIGITS_WEIGHT = 0.5; // as in src/speech/spoken_ear.c
 const SPLITS = sized(40, 2);
 const [clear, ...others] = process.argv.slice(2);
 

@@ -8,10 +8,10 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "media/player.h"
 #include "sized.h"
-#include "voice/player.h"
-#include "voice/raw_browser.h"
-#include "voice/webrtc_private.h"
+#include "webrtc/private.h"
+#include "webrtc/raw_browser.h"
 
 #define CALLS   30
 #define SECONDS 10

@@ -1,5 +1,5 @@
 /* portero buzz: simulates a call box. */
-#include "voice/buzz.h"
+#include "handset/buzz.h"
 
 #include <stdio.h>
 #include <stdlib.h>

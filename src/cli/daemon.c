@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/wait.h"
+#include "call/wav.h"
 #include "cli/absence.h"
 #include "cli/control.h"
 #include "cli/datadir.h"
@@ -40,12 +41,11 @@
 #include "mcp/routes.h"
 #include "sandbox/clock.h"
 #include "sandbox/routes.h"
+#include "sip/sip.h"
 #include "site/docs.h"
 #include "site/routes.h"
+#include "speech/synth.h"
 #include "twiml/twiml.h"
-#include "voice/sip.h"
-#include "voice/synth.h"
-#include "voice/wav.h"
 
 #define HTTP_WAIT_MS     10000 /* for requests in progress, when stopping */
 #define CALL_WAIT_MS     30000 /* for calls in progress */

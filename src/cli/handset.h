@@ -1,7 +1,7 @@
 /* The options that `buzz` and `phone` share. */
 #pragma once
 #include "cli/command.h"
-#include "voice/handset.h"
+#include "handset/handset.h"
 
 /* Rows for a struct handset_options in `member`; --timeout, in seconds, goes into `timeout_s`. */
 #define HANDSET_ROWS(ctype, member)                                                                                    \

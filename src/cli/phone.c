@@ -1,5 +1,5 @@
 /* portero phone: simulates a resident's telephone. */
-#include "voice/phone.h"
+#include "handset/phone.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/crypto.h"
+#include "call/wav.h"
 #include "cli/complain.h"
-#include "voice/wav.h"
 
 static bool read_file(const char *path, struct buf *ret)
 {

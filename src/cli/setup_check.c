@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 #include "cli/checks.h"
+#include "handset/reach.h"
+#include "handset/register.h"
 #include "providers/mail.h"
-#include "voice/reach.h"
-#include "voice/register.h"
-#include "voice/sip_trunk_form.h"
+#include "sip/trunk_form.h"
 
 #define SOON_S    (14 * 86400) /* a certificate that ends earlier gets a warning */
 #define CONNECT_S "5"

@@ -2,14 +2,14 @@
 
 #include "api/service.h"
 #include "base/forms.h"
+#include "call/decide.h"
+#include "call/log.h"
+#include "call/sound.h"
+#include "call/wav.h"
+#include "call/words.h"
 #include "domain/call_message.h"
 #include "jobs/queue.h"
 #include "sandbox/dial.h"
-#include "voice/call_log.h"
-#include "voice/decide.h"
-#include "voice/sound.h"
-#include "voice/wav.h"
-#include "voice/words.h"
 
 #define SPEECH_MAX 200
 #define TONE_HZ    400 /* of a message */

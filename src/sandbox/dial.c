@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "voice/message.h"
+#include "call/message.h"
 
 const char *const dial_resident_names[] = {
     [DIAL_ANSWERED] = "answered", [DIAL_OPENED] = "opened",     [DIAL_NO_ANSWER] = "no_answer",

@@ -1,7 +1,7 @@
-/* A visitor's call without media: runs the call machine (voice/call.h) from start to end on the calling thread. No time
+/* A visitor's call without media: runs the call machine (call/call.h) from start to end on the calling thread. No time
  * passes: timeouts are counted, not waited for. */
 #pragma once
-#include "voice/story.h"
+#include "call/story.h"
 
 #define DIAL_SAID_MAX 16
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "voice/call_log.h"
+#include "call/log.h"
 
 void twiml_log(const struct twiml_session *s, int64_t now_us)
 {

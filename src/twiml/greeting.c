@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "base/forms.h"
+#include "call/wav.h"
 #include "domain/recording.h"
 #include "http/content.h"
-#include "voice/wav.h"
 
 #define PURPOSE   "twilio greeting"
 #define MAC_BYTES 16

@@ -5,13 +5,13 @@
 #include "base/clock.h"
 #include "base/forms.h"
 #include "base/metric.h"
+#include "call/decide.h"
 #include "providers/twilio.h"
 #include "twiml/document.h"
 #include "twiml/ending.h"
 #include "twiml/greeting.h"
 #include "twiml/message.h"
 #include "twiml/room.h"
-#include "voice/decide.h"
 
 #define BODY_MAX   16384
 #define ROUNDS_MAX 400 /* times that the resident is sent to the room */

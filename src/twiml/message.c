@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "call/message.h"
+#include "call/wav.h"
 #include "domain/call_message.h"
 #include "domain/job.h"
 #include "twiml/twiml.h"
-#include "voice/message.h"
-#include "voice/wav.h"
 
 #define JOB_FETCH   "twilio_message"
 #define JOB_DISCARD "twilio_discard"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/crypto.h"
+#include "call/save.h"
 #include "domain/master.h"
 #include "domain/row.h"
-#include "voice/call_save.h"
 
 #define PURPOSE "call code"
 

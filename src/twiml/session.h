@@ -4,8 +4,8 @@
  * request that Twilio repeats is known by its step: it gets the last answer again and changes nothing. Two at once run
  * one after the other, as both write the row. */
 #pragma once
+#include "call/story.h"
 #include "domain/tx.h"
-#include "voice/story.h"
 
 #define TWIML_SID_MAX    35         /* bytes, NUL included */
 #define TWIML_KEPT_S     (3 * 3600) /* without a request; longer than Twilio lets a conversation last */

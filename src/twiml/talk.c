@@ -1,8 +1,8 @@
 #include "twiml/talk.h"
 
 #include "base/clock.h"
+#include "call/words.h"
 #include "domain/feed.h"
-#include "voice/words.h"
 
 #define KEY_TALK '1'
 #define KEY_OPEN '9'

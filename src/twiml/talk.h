@@ -1,4 +1,4 @@
-/* The events that Twilio reports, as events of the call machine (voice/call.h).
+/* The events that Twilio reports, as events of the call machine (call/call.h).
  *
  * One request is one turn, inside one write transaction: the decision, the records that belong to it and the new state
  * of the call are committed together, before Twilio gets the answer. Twilio has the whole code before it asks, so a

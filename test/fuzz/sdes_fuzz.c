@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "voice/sdes.h"
+#include "media/sdes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

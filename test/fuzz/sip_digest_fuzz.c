@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "base/crypto.h"
-#include "voice/sip_digest.h"
+#include "sip/digest.h"
 
 #define NOW_MS 1000
 

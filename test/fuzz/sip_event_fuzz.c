@@ -2,12 +2,12 @@
 #include <assert.h>
 #include <re/re.h>
 
-#include "voice/dtmf.h"
-#include "voice/media.h"
-#include "voice/order.h"
-#include "voice/sip_guard.h"
-#include "voice/sip_target.h"
-#include "voice/sip_timer.h"
+#include "media/dtmf.h"
+#include "media/media.h"
+#include "media/order.h"
+#include "sip/guard.h"
+#include "sip/target.h"
+#include "sip/timer.h"
 
 static void on_key(char key, void *arg)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "voice/sip_mask.h"
+#include "sip/mask.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {

@@ -5,8 +5,8 @@
 
 #include "base/config_check.h"
 #include "base/str.h"
-#include "voice/sip_trunk.h"
-#include "voice/sip_trunk_form.h"
+#include "sip/trunk.h"
+#include "sip/trunk_form.h"
 
 /* A header or URI must not contain anything that ends it. */
 static void is_one_line(const char *text, const char *also)

@@ -2,8 +2,8 @@
  * well, which takes a thousand times as long: a clip within the bound, or nothing. */
 #include <stdlib.h>
 
-#include "voice/audio.h"
-#include "voice/synth.h"
+#include "call/audio.h"
+#include "speech/synth.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

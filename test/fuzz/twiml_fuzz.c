@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/crypto.h"
+#include "call/save.h"
 #include "twiml/document.h"
 #include "twiml/message.h"
 #include "twiml/room.h"
-#include "voice/call_save.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* Any bytes as a WAV file: refused, or audio within its bounds that becomes a clip. */
 #include <stdlib.h>
 
-#include "voice/wav.h"
+#include "call/wav.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "voice/webrtc_private.h"
+#include "webrtc/private.h"
 
 static struct webrtc *w;
 static struct sa here, there;

@@ -1,7 +1,7 @@
 /* Offers of browsers: one that is taken gets an answer whose lines are ours, and no more sections than it has. */
 #include <stdlib.h>
 
-#include "voice/webrtc_sdp.h"
+#include "webrtc/sdp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

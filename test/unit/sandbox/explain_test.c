@@ -2,9 +2,9 @@
  * the explanation is compared with a call of the sandbox right after it. */
 #include "domain/access_explain.h"
 
+#include "call/decide.h"
 #include "domain/building_fixture.h"
 #include "sandbox/dial.h"
-#include "voice/decide.h"
 
 #define SITUATIONS 400
 #define SEED       20261122u

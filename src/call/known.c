@@ -1,0 +1,264 @@
+#include "call/known.h"
+
+#include <assert.h>
+#include <glib.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/container_of.h"
+#include "base/mem.h"
+#include "call/call.h"
+
+#define DOORS_MAX  1024
+#define OLD_US     (24 * 3600 * US_PER_S) /* after the last read, a door is not used any more */
+#define PERIOD_US  (60 * US_PER_S)        /* between two reads of all doors, */
+#define CHANGED_US (5 * US_PER_S)         /* and after a change */
+
+struct known_door {
+    char number[CALL_NUMBER_MAX]; /* dialled */
+    int64_t read_us;              /* monotonic */
+    uint64_t change;              /* of the memory, before the read */
+    struct id account_id, building_id;
+    char tones[4];
+    struct release release;
+    char phones[CALL_PHONES_MAX][CALL_NUMBER_MAX]; /* "": no such phone; the forwarding phone is the first */
+    struct ring ring;                              /* without the numbers */
+    bool browsers;
+};
+
+struct known {
+    pthread_mutex_t lock; /* for the rest */
+    pthread_cond_t idle;
+    GHashTable *doors; /* known_door by number */
+    uint64_t change;   /* counts changes */
+    /* The read of all doors. */
+    struct store_task task;
+    const struct config *config;
+    bool reading;
+    int64_t read_us; /* when it began last, monotonic; */
+    uint64_t seen;   /* `change` then */
+};
+
+/* ---- a door ---- */
+
+static void keep_number(char to[static CALL_NUMBER_MAX], struct str number)
+{
+    const size_t n = number.p && number.n < CALL_NUMBER_MAX ? number.n : 0;
+    memcpy(to, n ? number.p : "", n);
+    to[n] = '\0';
+}
+
+static void fill_door(struct known_door *to, const struct access_decision *d, uint64_t change)
+{
+    to->read_us = clock_monotonic_us();
+    to->change = change;
+    to->account_id = d->account_id;
+    to->building_id = d->building_id;
+    memcpy(to->tones, d->tones, sizeof to->tones);
+    to->release = d->release;
+    to->ring = d->ring;
+    to->browsers = d->browsers;
+    keep_number(to->phones[0], d->forward_to);
+    for (size_t i = 0; i < RING_NUMBERS_MAX; i++) {
+        keep_number(to->phones[1 + i], i < d->ring.count ? d->ring.numbers[i] : STR_NONE);
+        to->ring.numbers[i] = STR_NONE;
+    }
+}
+
+static struct access_decision decision_of(const struct known_door *door, struct arena *a)
+{
+    struct access_decision d = {.verdict = ACCESS_FORWARD,
+                                .reason = ACCESS_FAILED,
+                                .account_id = door->account_id,
+                                .building_id = door->building_id,
+                                .release = door->release,
+                                .ring = door->ring,
+                                .browsers = door->browsers};
+    memcpy(d.tones, door->tones, sizeof d.tones);
+    if (door->phones[0][0])
+        d.forward_to = arena_str(a, str_z(door->phones[0]));
+    for (size_t i = 0; i < d.ring.count; i++)
+        d.ring.numbers[i] = arena_str(a, str_z(door->phones[1 + i]));
+    return d;
+}
+
+/* ---- the memory; the callers hold the lock ---- */
+
+static void drop_oldest(struct known *k)
+{
+    GHashTableIter at;
+    gpointer door;
+    const struct known_door *oldest = NULL;
+    g_hash_table_iter_init(&at, k->doors);
+    while (g_hash_table_iter_next(&at, NULL, &door))
+        if (!oldest || ((const struct known_door *)door)->read_us < oldest->read_us)
+            oldest = door;
+    if (oldest)
+        g_hash_table_remove(k->doors, oldest->number);
+}
+
+static void keep_door(struct known *k, const char *number, const struct access_decision *d, uint64_t change)
+{
+    assert(number);
+    struct known_door *door = g_hash_table_lookup(k->doors, number);
+    if (d->verdict == ACCESS_REJECT && d->reason == ACCESS_UNKNOWN_NUMBER) {
+        g_hash_table_remove(k->doors, number);
+        return;
+    }
+    if (!id_given(&d->building_id) || strlen(number) >= CALL_NUMBER_MAX)
+        return;
+    if (!door) {
+        if (g_hash_table_size(k->doors) >= DOORS_MAX)
+            drop_oldest(k);
+        door = mem_new(struct known_door);
+        memcpy(door->number, number, strlen(number) + 1);
+        g_hash_table_insert(k->doors, door->number, door);
+    }
+    fill_door(door, d, change);
+}
+
+uint64_t known_changes(struct known *k)
+{
+    if (!k)
+        return 0;
+    pthread_mutex_lock(&k->lock);
+    const uint64_t changes = k->change;
+    pthread_mutex_unlock(&k->lock);
+    return changes;
+}
+
+void known_note(struct known *k, uint64_t changes, const char *number, const struct access_decision *d)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&k->lock);
+    keep_door(k, number, d, changes);
+    pthread_mutex_unlock(&k->lock);
+}
+
+bool known_find(struct known *k, const char *number, struct arena *a, struct access_decision *ret)
+{
+    if (!k)
+        return false;
+    pthread_mutex_lock(&k->lock);
+    const struct known_door *door = g_hash_table_lookup(k->doors, number);
+    const bool found = door && door->change == k->change && clock_monotonic_us() - door->read_us < OLD_US;
+    if (found)
+        *ret = decision_of(door, a);
+    pthread_mutex_unlock(&k->lock);
+    return found;
+}
+
+void known_changed(struct known *k)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&k->lock);
+    k->change++;
+    pthread_mutex_unlock(&k->lock);
+}
+
+/* ---- the read of all ---- */
+
+/* The numbers are copied: calls note doors meanwhile. */
+static char (*copy_numbers(struct known *k, struct arena *a, size_t *ret_count))[CALL_NUMBER_MAX]
+{
+    GHashTableIter at;
+    gpointer number;
+    size_t n = 0;
+    pthread_mutex_lock(&k->lock);
+    char(*list)[CALL_NUMBER_MAX] = arena_alloc(a, (g_hash_table_size(k->doors) + 1) * sizeof *list);
+    g_hash_table_iter_init(&at, k->doors);
+    while (g_hash_table_iter_next(&at, &number, NULL))
+        memcpy(list[n++], number, CALL_NUMBER_MAX);
+    pthread_mutex_unlock(&k->lock);
+    *ret_count = n;
+    return list;
+}
+
+static enum err read_door(struct known *k, struct db *db, const char *number)
+{
+    struct arena arena;
+    struct access_decision d;
+    arena_init(&arena, NULL, 0);
+    struct tx tx = {.arena = &arena, .db = db, .config = k->config, .now_us = clock_now_us()};
+    enum err e = access_look(&tx, str_z(number), STR_NONE, &d);
+    if (!e) {
+        pthread_mutex_lock(&k->lock);
+        keep_door(k, number, &d, k->seen);
+        pthread_mutex_unlock(&k->lock);
+    }
+    arena_done(&arena);
+    return e;
+}
+
+static enum err read_run(struct store_task *task, struct db *db)
+{
+    struct known *k = container_of(task, struct known, task);
+    struct arena arena;
+    size_t count;
+    enum err e = ERR_NONE;
+    arena_init(&arena, NULL, 0);
+    char(*numbers)[CALL_NUMBER_MAX] = copy_numbers(k, &arena, &count);
+    for (size_t i = 0; !e && i < count; i++)
+        e = read_door(k, db, numbers[i]);
+    arena_done(&arena);
+    return e;
+}
+
+static void read_done(struct store_task *task, enum err result)
+{
+    struct known *k = container_of(task, struct known, task);
+    (void)result; /* the doors stay as they were */
+    pthread_mutex_lock(&k->lock);
+    k->reading = false;
+    pthread_cond_broadcast(&k->idle);
+    pthread_mutex_unlock(&k->lock);
+}
+
+void known_pulse(struct known *k, struct store *s, const struct config *config)
+{
+    if (!k)
+        return;
+    const int64_t now_us = clock_monotonic_us();
+    pthread_mutex_lock(&k->lock);
+    const bool due = !k->reading && g_hash_table_size(k->doors) &&
+                     now_us - k->read_us >= (k->seen == k->change ? PERIOD_US : CHANGED_US);
+    if (due) {
+        k->reading = true;
+        k->read_us = now_us;
+        k->seen = k->change;
+        k->config = config;
+        k->task = (struct store_task){.mode = STORE_READ, .lengthy = true, .run = read_run, .done = read_done};
+    }
+    pthread_mutex_unlock(&k->lock);
+    if (due)
+        store_submit(s, &k->task);
+}
+
+/* ---- life ---- */
+
+struct known *known_new(void)
+{
+    struct known *k = mem_new(struct known);
+    pthread_mutex_init(&k->lock, NULL);
+    pthread_cond_init(&k->idle, NULL);
+    k->doors = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free);
+    k->read_us = clock_monotonic_us();
+    return k;
+}
+
+void known_free(struct known *k)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&k->lock);
+    while (k->reading)
+        pthread_cond_wait(&k->idle, &k->lock);
+    pthread_mutex_unlock(&k->lock);
+    g_hash_table_destroy(k->doors);
+    pthread_cond_destroy(&k->idle);
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+}

@@ -1,0 +1,68 @@
+/* The story of a call: its steps, gathered in bounded memory while it goes on, and written as its record
+ * (domain/call_record.h) when it has ended.
+ *
+ * A front end calls story_begin() when the call arrives, story_event() after each call_step(), story_action() when it
+ * begins to perform an action, story_note() for facts that the machine does not know, and at the end story_submit(), or
+ * story_write() in a transaction of its own. Times are milliseconds since the start of the call. Keys and codes are
+ * never kept. The steps that the building's feed tells (domain/feed.h) are written while the call goes on, by
+ * story_live() or story_feed(), and at the end at the latest. No pointers to other memory except to constants and
+ * `last`: a copy is a story. */
+#pragma once
+#include "call/call.h"
+#include "domain/call_record.h"
+
+struct story_task;
+
+struct story {
+    struct call_arrival arrival; /* constant after story_begin(): a decision on a store thread reads it */
+    struct call_end end;         /* so far, without steps */
+    const char *tone_way;        /* the way the release tone goes: "event", "tone", "info"; NULL: unknown */
+    bool recorded;               /* the call leaves a record */
+    bool ended;                  /* end.ended_by is set */
+    bool unlogged;               /* the store failed, and the forwarding is to be recorded by the next write: */
+    bool unrung;                 /* the arrival, too */
+    int64_t forwarded_ms;        /* when it was forwarded, since the start */
+    unsigned omitted;            /* steps for which there was no room */
+    size_t fed;                  /* the bytes of `steps` that were given to the feed */
+    struct story_task *last;     /* the last write of story_live(); NULL: none */
+    size_t n;
+    char steps[CALL_RECORD_STEPS_MAX];
+};
+
+/* `source` is an address or a provider. `to` and `from` are E.164, or ""; `to` may be an extension with a `+`, which is
+ * recorded without it. */
+void story_begin(struct story *s, enum call_front front, const char *source, const char *to, const char *from);
+/* After call_step(c, e, …). */
+void story_event(struct story *s, int64_t at_ms, const struct call *c, const struct call_event *e);
+/* A decision that came after the caller had hung up. Its record stands (calls.md, step 10). */
+void story_late(struct story *s, int64_t at_ms, const struct access_decision *d);
+/* When the front end begins to perform the action. */
+void story_action(struct story *s, int64_t at_ms, const struct call_action *a);
+/* A step that only the front end knows. `text` is a word, or NULL; `number` a telephone number, of which the last four
+ * digits are kept, or NULL. */
+void story_note(struct story *s, int64_t at_ms, enum call_step_kind kind, const char *text, const char *number);
+/* A browser hears the visitor by this key; told once for each text. */
+void story_listening(struct story *s, int64_t at_ms, const char *text, const struct id *key);
+/* The party or the cause that ends the call; the first one counts. Without it, the caller hung up. */
+void story_ended_by(struct story *s, enum call_ended_by by);
+
+/* A forwarding that could not be recorded when it was decided is recorded by the first of these writes, once, with its
+ * own time: the log entry, the events and the beginning of the call's record. */
+
+/* Writes the steps since the last time to the feed, in the transaction of a front end that keeps no call in memory. */
+enum err story_feed(struct tx *tx, struct story *s) CHECKED;
+/* The same as a task of the store, for a call in memory: cheap without such steps. The writes of a call follow one
+ * another. story_submit() or story_drop() must follow. */
+void story_live(struct story *s, struct store *store, const struct config *config);
+/* The call ends without a record. */
+void story_drop(struct story *s);
+
+/* Writes the record of a call that has ended at at_ms, if it leaves one. */
+enum err story_write(struct tx *tx, struct story *s, int64_t at_ms) CHECKED;
+/* The same as a task of the store, on a copy, after those of story_live(). A write that fails is repeated for an hour.
+ * If it never succeeds, or the process ends before, the facts of the call are logged. */
+void story_submit(struct story *s, int64_t at_ms, struct store *store, const struct config *config);
+/* To be called about once a second: repeats the writes that failed, when it is time; `all`: now. */
+void story_repeat(bool all);
+/* Gives up all writes that wait to be repeated. Must follow the store's close. */
+void story_stop(void);
