@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "../test/unit/sip/raw_sip.h"
+#include "../test/unit/media/raw_sip.h"
 #include "base/log.h"
 #include "sip_service.h"
 #include "sized.h"

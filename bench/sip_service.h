@@ -110,7 +110,7 @@ static void start_service(struct sip_service *s, const char *dir, const char *vo
     seed(dir, buildings);
     if (s->sql)
         run_sql(dir, s->sql);
-    if (store_start(s->store) || sip_start(s->config, s->store, &s->agent, &why))
+    if (store_start(s->store) || sip_start(s->config, s->store, NULL, &s->agent, &why))
         fail(why ? why : "cannot start");
     const char *address = sip_address(s->agent);
     if (write(address_fd, address, strlen(address)) < 0)

@@ -88,6 +88,7 @@ struct request {
     enum err limits_result;
     bool limits_taken;
     _Atomic bool handed;             /* a blocking worker has it */
+    bool unstored;                   /* the store has refused it, and route->unstored was asked */
     struct key_assumption *recalled; /* from the cache, for the store to confirm; or NULL */
     bool assumed;                    /* this run assumes it */
     bool authenticated;              /* `who` was read from the store */

@@ -126,6 +126,11 @@ struct route {
     /* Of RUN_WRITE: called once, on the loop thread, when the handler's changes are committed and the reply is not yet
      * sent. NULL: not called. */
     void (*committed)(struct request *q);
+    /* Of RUN_WRITE: answers in place of the handler, whose transaction the store has refused: in a read transaction, or
+     * without the store (q->tx.db is NULL), on the loop thread. The latter first if the store took long, and in any
+     * case if it cannot be read either. An error is replied. After `verify`, but perhaps without the other checks.
+     * NULL: the error of the store is replied. */
+    enum err (*unstored)(struct request *q, struct reply *p);
     /* Of a page for residents: it is read with the browser's cookie, and this is the reply to a browser that is not
      * signed in. NULL: no such page. */
     enum err (*signed_out)(struct request *q, struct reply *p);

@@ -162,6 +162,11 @@ const struct providers *service_providers(const struct service *s)
     return s->options.providers;
 }
 
+struct known *service_known(const struct service *s)
+{
+    return s->options.known;
+}
+
 struct readiness *service_readiness(const struct service *s)
 {
     return s->options.readiness;

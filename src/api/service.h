@@ -11,6 +11,8 @@
 #include "jobs/readiness.h"
 #include "providers/providers.h"
 
+struct known;
+
 struct service_options {
     const struct config *config;
     struct store *store;
@@ -21,6 +23,7 @@ struct service_options {
     struct deliveries *deliveries;
     struct notices *notices;
     struct readiness *readiness; /* NULL as the jobs */
+    struct known *known;         /* doors in memory, for the webhooks of calls (call/known.h); NULL: there are none */
 };
 
 struct service;
@@ -68,6 +71,7 @@ struct deliveries *service_deliveries(const struct service *s);
 struct notices *service_notices(const struct service *s);
 const struct providers *service_providers(const struct service *s);
 struct readiness *service_readiness(const struct service *s);
+struct known *service_known(const struct service *s);
 struct hub *service_hub(const struct service *s);
 struct client_documents *service_client_documents(const struct service *s);
 struct trunk_board *service_trunks(const struct service *s);

@@ -46,9 +46,40 @@ static bool is_signed_out(const struct request *q)
     return q->route && q->route->signed_out && (q->result == ERR_AUTH_REQUIRED || q->result == ERR_INVALID_KEY);
 }
 
+#define UNSTORED_SOON_US (5 * US_PER_S / 2) /* the store has refused a request soon */
+
+static void submit_unstored(struct request *q);
+
+static bool is_unstored(const struct request *q)
+{
+    return q->route && q->route->unstored && (q->result == ERR_SERVICE_UNAVAILABLE || q->result == ERR_INTERNAL_ERROR);
+}
+
+static enum err run_unstored(struct request *q, struct db *db)
+{
+    q->tx.db = db;
+    q->reply = (struct reply){0};
+    return q->route->unstored(q, &q->reply);
+}
+
+/* Answers without the store, at once if it has taken long; else it is read first. True: the answer follows the read. */
+static bool reads_unstored(struct request *q)
+{
+    const bool soon = !q->unstored && clock_monotonic_us() - q->began_us < UNSTORED_SOON_US;
+    const enum err e = soon ? q->result : run_unstored(q, NULL);
+    if (e && !q->unstored) {
+        submit_unstored(q);
+        return true;
+    }
+    q->result = e;
+    return false;
+}
+
 /* A store failure is reported with the route's documented error. */
 static void service_reply(struct request *q)
 {
+    if (is_unstored(q) && reads_unstored(q))
+        return;
     if (q->result == ERR_INTERNAL_ERROR && q->route && q->route->store_error)
         q->result = q->route->store_error;
     if (is_signed_out(q)) {
@@ -129,6 +160,32 @@ static void hand_back(struct request *q)
 {
     q->http->mail.run = request_posted;
     http_post(q->http, &q->http->mail);
+}
+
+static enum err store_unstored(struct store_task *task, struct db *db)
+{
+    return run_unstored(request_of_task(task), db);
+}
+
+static void unstored_posted(struct mail *mail)
+{
+    struct http_request *r = container_of(mail, struct http_request, mail);
+    service_reply(r->user);
+}
+
+static void unstored_done(struct store_task *task, enum err result)
+{
+    struct request *q = request_of_task(task);
+    q->result = result;
+    q->http->mail.run = unstored_posted;
+    http_post(q->http, &q->http->mail);
+}
+
+static void submit_unstored(struct request *q)
+{
+    q->unstored = true;
+    q->task = (struct store_task){.mode = STORE_READ, .urgent = true, .run = store_unstored, .done = unstored_done};
+    store_submit(q->service->options.store, &q->task);
 }
 
 /* GLib's locks order the workers with the threads that push and stop. ThreadSanitizer does not see them, so the atomics

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/container_of.h"
 #include "base/mem.h"
+#include "base/wait.h"
 #include "call/call.h"
 
 #define DOORS_MAX  1024
@@ -28,16 +28,14 @@ struct known_door {
 };
 
 struct known {
-    pthread_mutex_t lock; /* for the rest */
-    pthread_cond_t idle;
-    GHashTable *doors; /* known_door by number */
-    uint64_t change;   /* counts changes */
-    /* The read of all doors. */
-    struct store_task task;
+    pthread_mutex_t lock; /* for the doors and their changes */
+    GHashTable *doors;    /* known_door by number */
+    uint64_t change;      /* counts changes */
+    /* The thread that reads all doors. */
+    bool started;
+    struct rhythm rhythm;
+    struct store *store;
     const struct config *config;
-    bool reading;
-    int64_t read_us; /* when it began last, monotonic; */
-    uint64_t seen;   /* `change` then */
 };
 
 /* ---- a door ---- */
@@ -177,64 +175,53 @@ static char (*copy_numbers(struct known *k, struct arena *a, size_t *ret_count))
     return list;
 }
 
-static enum err read_door(struct known *k, struct db *db, const char *number)
+struct door_read {
+    struct known *known;
+    uint64_t changes; /* before all reads */
+    const char *number;
+};
+
+static enum err read_door(void *arg, struct db *db)
 {
+    const struct door_read *read = arg;
     struct arena arena;
     struct access_decision d;
     arena_init(&arena, NULL, 0);
-    struct tx tx = {.arena = &arena, .db = db, .config = k->config, .now_us = clock_now_us()};
-    enum err e = access_look(&tx, str_z(number), STR_NONE, &d);
-    if (!e) {
-        pthread_mutex_lock(&k->lock);
-        keep_door(k, number, &d, k->seen);
-        pthread_mutex_unlock(&k->lock);
-    }
+    struct tx tx = {.arena = &arena, .db = db, .config = read->known->config, .now_us = clock_now_us()};
+    enum err e = access_look(&tx, str_z(read->number), STR_NONE, &d);
+    if (!e)
+        known_note(read->known, read->changes, read->number, &d);
     arena_done(&arena);
     return e;
 }
 
-static enum err read_run(struct store_task *task, struct db *db)
+/* One after the other, so that they delay no other read. A door whose read fails stays as it was. */
+static void read_doors(struct known *k, uint64_t changes)
 {
-    struct known *k = container_of(task, struct known, task);
     struct arena arena;
     size_t count;
     enum err e = ERR_NONE;
     arena_init(&arena, NULL, 0);
     char(*numbers)[CALL_NUMBER_MAX] = copy_numbers(k, &arena, &count);
     for (size_t i = 0; !e && i < count; i++)
-        e = read_door(k, db, numbers[i]);
+        e = store_run(k->store, STORE_READ, read_door, &(struct door_read){k, changes, numbers[i]});
     arena_done(&arena);
-    return e;
 }
 
-static void read_done(struct store_task *task, enum err result)
+static void *run_known(void *arg)
 {
-    struct known *k = container_of(task, struct known, task);
-    (void)result; /* the doors stay as they were */
-    pthread_mutex_lock(&k->lock);
-    k->reading = false;
-    pthread_cond_broadcast(&k->idle);
-    pthread_mutex_unlock(&k->lock);
-}
-
-void known_pulse(struct known *k, struct store *s, const struct config *config)
-{
-    if (!k)
-        return;
-    const int64_t now_us = clock_monotonic_us();
-    pthread_mutex_lock(&k->lock);
-    const bool due = !k->reading && g_hash_table_size(k->doors) &&
-                     now_us - k->read_us >= (k->seen == k->change ? PERIOD_US : CHANGED_US);
-    if (due) {
-        k->reading = true;
-        k->read_us = now_us;
-        k->seen = k->change;
-        k->config = config;
-        k->task = (struct store_task){.mode = STORE_READ, .lengthy = true, .run = read_run, .done = read_done};
+    struct known *k = arg;
+    int64_t read_us = clock_monotonic_us();
+    uint64_t seen = known_changes(k);
+    while (rhythm_pause(&k->rhythm, clock_monotonic_us() + US_PER_S)) {
+        const uint64_t changes = known_changes(k);
+        if (clock_monotonic_us() - read_us < (changes == seen ? PERIOD_US : CHANGED_US))
+            continue;
+        read_us = clock_monotonic_us();
+        seen = changes;
+        read_doors(k, changes);
     }
-    pthread_mutex_unlock(&k->lock);
-    if (due)
-        store_submit(s, &k->task);
+    return NULL;
 }
 
 /* ---- life ---- */
@@ -243,22 +230,33 @@ struct known *known_new(void)
 {
     struct known *k = mem_new(struct known);
     pthread_mutex_init(&k->lock, NULL);
-    pthread_cond_init(&k->idle, NULL);
     k->doors = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free);
-    k->read_us = clock_monotonic_us();
     return k;
+}
+
+enum err known_start(struct known *k, struct store *s, const struct config *config)
+{
+    k->store = s;
+    k->config = config;
+    enum err e = rhythm_start(&k->rhythm, "doors", run_known, k);
+    k->started = !e;
+    return e;
+}
+
+void known_stop(struct known *k)
+{
+    if (k && k->started)
+        rhythm_stop(&k->rhythm);
+    if (k)
+        k->started = false;
 }
 
 void known_free(struct known *k)
 {
     if (!k)
         return;
-    pthread_mutex_lock(&k->lock);
-    while (k->reading)
-        pthread_cond_wait(&k->idle, &k->lock);
-    pthread_mutex_unlock(&k->lock);
+    known_stop(k);
     g_hash_table_destroy(k->doors);
-    pthread_cond_destroy(&k->idle);
     pthread_mutex_destroy(&k->lock);
     free(k);
 }

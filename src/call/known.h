@@ -1,9 +1,9 @@
 /* The doors that calls have come to, in memory: the phones that ring when the store can be neither written nor read.
  *
- * A door is noted by each call that is decided, and read again once a minute, and within some seconds after a change in
- * this process. It is not used between a change and the next read, a day after the last read, and once its number is
- * not found any more. The memory has a bound; the door that was read longest ago is the first to go. All functions may
- * be called on any thread, and with NULL. */
+ * A door is noted by each call that is decided. A thread reads it again once a minute, and within some seconds after a
+ * change in this process. It is not used between a change and the next read, a day after the last read, and once its
+ * number is not found any more. The memory has a bound; the door that was read longest ago is the first to go. All
+ * functions may be called on any thread, and with NULL. */
 #pragma once
 #include "base/arena.h"
 #include "domain/access.h"
@@ -11,8 +11,11 @@
 
 struct known;
 
+/* Without a thread, which known_start() begins. Both must outlive it. */
 struct known *known_new(void);
-/* Waits for a read that is under way: store_close() must not wait for the caller. */
+enum err known_start(struct known *k, struct store *s, const struct config *config) CHECKED;
+/* Ends the thread, after its last read. Must precede the store's close. */
+void known_stop(struct known *k);
 void known_free(struct known *k);
 
 /* Counts the changes so far: to be called before the store is read. */
@@ -24,5 +27,3 @@ void known_note(struct known *k, uint64_t changes, const char *number, const str
 bool known_find(struct known *k, const char *number, struct arena *a, struct access_decision *ret) CHECKED;
 /* Some door was changed: none is used until it was read again. */
 void known_changed(struct known *k);
-/* To be called about once a second: reads the doors again if it is time. */
-void known_pulse(struct known *k, struct store *s, const struct config *config);

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/wait.h"
+#include "call/known.h"
 #include "call/wav.h"
 #include "cli/absence.h"
 #include "cli/control.h"
@@ -62,6 +63,7 @@ struct daemon {
     struct job_kind kinds[KINDS_MAX];
     size_t kind_count;
     struct store *store;
+    struct known *known;
     struct providers providers;
     struct readiness *readiness;
     struct absence *absence;        /* NULL: the store is there */
@@ -141,8 +143,8 @@ static void on_commit(void *context, unsigned topics, const struct store_fed *fe
     struct daemon *d = context;
     if (d->service)
         service_changed(d->service, topics, fed);
-    if (topics & TOPIC_DOORS && d->sip)
-        sip_doors_changed(d->sip);
+    if (topics & TOPIC_DOORS)
+        known_changed(d->known);
     if (topics & TOPIC_JOBS && d->jobs)
         jobs_kick(d->jobs);
     if (topics & TOPIC_DELIVERIES && d->deliveries)
@@ -326,6 +328,14 @@ static enum err start_notices(struct daemon *d, char **ret_why)
     return notices_start(d->notices);
 }
 
+/* Before the parts that look for doors. */
+static enum err start_known(struct daemon *d, char **ret_why)
+{
+    (void)ret_why;
+    d->known = known_new();
+    return known_start(d->known, d->store, d->config);
+}
+
 static enum err make_service(struct daemon *d, char **ret_why)
 {
     (void)ret_why;
@@ -338,7 +348,8 @@ static enum err make_service(struct daemon *d, char **ret_why)
                                             .deliveries = d->deliveries,
                                             .notices = d->notices,
                                             .providers = &d->providers,
-                                            .readiness = d->readiness};
+                                            .readiness = d->readiness,
+                                            .known = d->known};
     return service_new(&options, &d->service);
 }
 
@@ -407,7 +418,7 @@ static enum err start_sip(struct daemon *d, char **ret_why)
     const struct config *c = d->config;
     if (strcmp(c->voice_provider, "sip") != 0 || !*c->listen_sip)
         return ERR_NONE;
-    enum err e = sip_start(c, d->store, &d->sip, ret_why);
+    enum err e = sip_start(c, d->store, d->known, &d->sip, ret_why);
     if (e)
         return e;
     service_set_trunks(d->service, sip_trunk_board(d->sip));
@@ -453,6 +464,7 @@ static const struct {
              {"jobs", make_jobs},
              {"webhook deliveries", make_deliveries},
              {"notices", make_notices},
+             {"doors in memory", start_known},
              {"interface", make_service},
              {"HTTP server", make_http},
              {"documents", publish},
@@ -538,6 +550,7 @@ void daemon_stop(struct daemon *d)
     readiness_stop(d->readiness);
     clock_guard_stop(d->clock);
     heartbeat_stop(d->heartbeat);
+    known_stop(d->known);
     store_close(d->store);
 }
 
@@ -547,6 +560,7 @@ void daemon_free(struct daemon *d)
     metrics_server_free(d->metrics);
     readiness_free(d->readiness);
     sip_free(d->sip);
+    known_free(d->known);
     http_server_free(d->http);
     service_free(d->service);
     docs_free(d->docs);

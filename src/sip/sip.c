@@ -14,7 +14,6 @@
 #define DEBUG_LEVEL  0
 #include <re/re_dbg.h>
 
-#include "call/known.h"
 #include "call/sound.h"
 #include "call/story.h"
 #include "sip/box.h"
@@ -110,7 +109,6 @@ static void on_pulse(void *arg)
     struct sip_agent *a = arg;
     atomic_store_explicit(&a->turned_us, clock_monotonic_us(), memory_order_relaxed);
     atomic_store_explicit(&a->calls_at_turn, a->call_count, memory_order_relaxed);
-    known_pulse(a->known, a->store, a->config);
     sip_agent_tell_limited(a);
     story_repeat(false);
     tmr_start(&a->pulse_timer, PULSE_MS, on_pulse, a);
@@ -201,11 +199,6 @@ static void *sip_run(void *arg)
     return NULL;
 }
 
-void sip_doors_changed(struct sip_agent *a)
-{
-    known_changed(a->known);
-}
-
 void sip_free(struct sip_agent *a)
 {
     if (!a)
@@ -216,16 +209,15 @@ void sip_free(struct sip_agent *a)
     sip_codes_done(a);
     sip_commands_done(a);
     trunk_board_free(a->board);
-    known_free(a->known);
     story_stop();
     free(a);
 }
 
-enum err sip_start(const struct config *c, struct store *s, struct sip_agent **ret, char **ret_why)
+enum err sip_start(const struct config *c, struct store *s, struct known *known, struct sip_agent **ret, char **ret_why)
 {
     struct sip_agent *a = mem_new(struct sip_agent);
     a->config = c;
-    a->known = known_new();
+    a->known = known;
     a->store = s;
     a->board = trunk_board_new();
     sem_init(&a->started, 0, 0);

@@ -7,12 +7,14 @@
 #include "domain/trunk_board.h"
 #include "store/store.h"
 
+struct known; /* call/known.h */
 struct sip_agent;
 
-/* Listens on config->listen_sip (port 0: a free one, the same for UDP and TCP) and starts taking calls. `c` and `s`
- * must outlive the agent. Fails with ERR_USAGE (the address or voice.peers) or ERR_IO and sets *ret_why, which the
- * caller frees. */
-enum err sip_start(const struct config *c, struct store *s, struct sip_agent **ret, char **ret_why) CHECKED;
+/* Listens on config->listen_sip (port 0: a free one, the same for UDP and TCP) and starts taking calls. `c`, `s`
+ * and `known` (NULL: no door is kept in memory) must outlive the agent. Fails with ERR_USAGE (the address or
+ * voice.peers) or ERR_IO and sets *ret_why, which the caller frees. */
+enum err sip_start(const struct config *c, struct store *s, struct known *known, struct sip_agent **ret,
+                   char **ret_why) CHECKED;
 /* The bound address, such as "127.0.0.1:5060"; lives as long as the agent. */
 const char *sip_address(const struct sip_agent *a);
 /* The number of calls, and the monotonic time when the loop last turned, both up to a second old. Any thread. */
@@ -23,8 +25,6 @@ struct trunk_board *sip_trunk_board(const struct sip_agent *a);
 bool sip_hears(const struct sip_agent *a);
 /* A greeting was saved: has it ready before a call needs it, or, if many are saved at once, when one does. `name`: the
  * text, or the ID of a recording. Any thread. */
-/* Numbers of buildings, or the phones that they ring, have changed. Any thread. */
-void sip_doors_changed(struct sip_agent *a);
 void sip_prepare_greeting(struct sip_agent *a, bool recording, struct str name);
 enum code_call {
     CODE_CALL_PLACED,      /* the telephone rings, or was answered */

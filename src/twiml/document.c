@@ -293,6 +293,21 @@ void twiml_resident_ask(const struct config *c, const struct twiml_session *s, s
     buf_lit(out, "</Gather>" END);
 }
 
+void twiml_forward_alone(const struct twiml_session *s, struct buf *out)
+{
+    const struct call_ring *ring = &s->call.ring;
+    buf_printf(out, BEGIN "<Dial answerOnBridge=\"true\" timeout=\"%lld\" timeLimit=\"%d\"", (long long)ring->seconds,
+               TWIML_TALK_MAX_S);
+    put_attribute("callerId", s->story.arrival.dialled, out);
+    buf_char(out, '>');
+    for (size_t i = 0; i < ring->count; i++) {
+        buf_lit(out, "<Number>");
+        twiml_escape(str_z(ring->phones[i]), out);
+        buf_lit(out, "</Number>");
+    }
+    buf_lit(out, "</Dial>" END);
+}
+
 void twiml_hang_up(struct buf *out)
 {
     buf_lit(out, BEGIN "<Hangup/>" END);

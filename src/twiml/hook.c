@@ -4,8 +4,10 @@
 #include "api/service.h"
 #include "base/clock.h"
 #include "base/forms.h"
+#include "base/log.h"
 #include "base/metric.h"
 #include "call/decide.h"
+#include "call/known.h"
 #include "providers/twilio.h"
 #include "twiml/document.h"
 #include "twiml/ending.h"
@@ -42,8 +44,10 @@ struct posted {
     struct form form;
     struct str sid;
     const struct twiml_session *ended; /* by this request; NULL: no call */
-    struct access_decision closed;     /* the decision that closed the keypad, */
-    const char *from;                  /* and the caller */
+    uint64_t changes;                  /* of the doors in memory, before the request */
+    const char *dialled, *from;        /* numbers of the call; NULL: no turn was settled */
+    struct access_decision arrived;    /* the decisions about its arrival, */
+    struct access_decision closed;     /* and that closed the keypad */
     unsigned asked;                    /* as of the turn */
     int64_t asked_us;
 };
@@ -61,6 +65,7 @@ static enum err verify_request(struct request *q)
         !twilio_hook_read(service_providers(q->service)->hook, &given, q->tx.arena, &r->form))
         return ERR_INVALID_SIGNATURE;
     r->sid = form_value(&r->form, "CallSid");
+    r->changes = known_changes(service_known(q->service));
     q->body = r;
     return twilio_is_sid(r->sid, "CA") ? ERR_NONE : tx_fail(&q->tx, ERR_BAD_REQUEST, "CallSid is not that of a call");
 }
@@ -82,8 +87,8 @@ static bool is_over(const struct posted *r)
 static void forget_results(struct posted *r)
 {
     r->ended = NULL;
-    r->closed = (struct access_decision){0};
-    r->from = "";
+    r->arrived = r->closed = (struct access_decision){0};
+    r->dialled = r->from = NULL;
     r->asked = 0;
 }
 
@@ -126,7 +131,9 @@ static enum err settle(struct request *q, struct twiml_turn *t)
     if (s->ended)
         twiml_session_count(s);
     r->ended = s->ended ? s : NULL;
+    r->arrived = t->arrived;
     r->closed = t->closed;
+    r->dialled = s->story.arrival.dialled;
     r->from = s->story.arrival.caller;
     r->asked = t->asked;
     r->asked_us = t->asked_us;
@@ -351,28 +358,85 @@ static enum err receive_recording(struct request *q, struct reply *p)
     return e && e != ERR_NOT_FOUND ? e : reply_short(q, p, twiml_nothing);
 }
 
+/* ---- without the store ---- */
+
+/* A call whose decision failed: its phones, from the store if it can be read, else from memory. */
+static enum err find_phones(struct request *q, struct twiml_session *ret)
+{
+    const struct posted *r = q->body;
+    const struct call_arrival *arrival = &ret->story.arrival;
+    struct access_decision d = {0};
+    struct call_actions actions;
+    enum err e = ERR_SERVICE_UNAVAILABLE;
+    twiml_session_init(ret, r->sid, caller_of(&r->form), form_value(&r->form, "To"), q->tx.now_us);
+    if (q->tx.db)
+        e = access_look(&q->tx, str_z(arrival->dialled), str_z(arrival->caller), &d);
+    else if (known_find(service_known(q->service), arrival->dialled, q->tx.arena, &d))
+        e = ERR_NONE;
+    if (e)
+        return e;
+    call_step(&ret->call, &(struct call_event){.kind = CALL_ARRIVED, .hears = true}, &actions);
+    call_step(&ret->call, &(struct call_event){.kind = CALL_FAILED, .decision = &d}, &actions);
+    return ERR_NONE;
+}
+
+/* The resident decides on the phone. After a <Dial> the call is over. */
+static enum err forward_unstored(struct request *q, struct reply *p)
+{
+    const struct posted *r = q->body;
+    struct twiml_session *s = arena_new(q->tx.arena, struct twiml_session);
+    struct buf b = BUF(TWIML_ANSWER_MAX);
+    if (is_over(r) || form_value(&r->form, "DialCallStatus").n)
+        return reply_short(q, p, twiml_hang_up);
+    enum err e = find_phones(q, s);
+    if (e)
+        return e;
+    if (s->call.ring.count)
+        twiml_forward_alone(s, &b);
+    else
+        twiml_hang_up(&b);
+    log_error("voice decision failed building=%s call=%s id=%.*s caller=%s dialled=%s", s->call.building_id.text,
+              s->call.ring.count ? "forwarded" : "ended", STR_ARG(r->sid), s->story.arrival.caller,
+              s->story.arrival.dialled);
+    struct str document = arena_str(q->tx.arena, buf_view(&b));
+    buf_done(&b);
+    return reply_xml(p, document);
+}
+
+/* A resident who has answered, or has pressed the key to talk, is connected. */
+static enum err connect_unstored(struct request *q, struct reply *p)
+{
+    const struct posted *r = q->body;
+    const struct str digits = form_value(&r->form, "Digits");
+    return reply_short(q, p, digits.n && !str_eq(digits, STR("1")) ? twiml_hang_up : twiml_nothing);
+}
+
 /* ---- routes ---- */
 
 static void log_result(struct request *q)
 {
     const struct posted *r = q->body;
-    decide_log_closing(&r->closed, r->from);
+    if (r->dialled) {
+        decide_log_closing(&r->closed, r->from);
+        known_note(service_known(q->service), r->changes, r->dialled, &r->arrived);
+    }
     for (unsigned i = 0; i < r->asked; i++)
         metric_observe(metrics.call_decision, clock_monotonic_us() - r->asked_us);
     if (r->ended)
         twiml_log(r->ended, q->tx.now_us);
 }
 
-#define HOOK(id, text, at, function)                                                                                   \
+#define HOOK(id, text, at, function, alone)                                                                            \
     ROUTE(id, POST, at, .query = &query_shape, .body_max = BODY_MAX, .run = RUN_WRITE, .verify = verify_request,       \
-          .handler = (function), .committed = log_result, .media = "text/xml", .flags = ROUTE_URGENT,                  \
-          .doc = ROUTE_DOC("Hooks", 200, text))
+          .handler = (function), .unstored = (alone), .committed = log_result, .media = "text/xml",                    \
+          .flags = ROUTE_URGENT, .doc = ROUTE_DOC("Hooks", 200, text))
 
 static const struct route rows[] = {
-    HOOK("receiveTwilioCall", "Answer a call, or continue with one", TWIML_VOICE, receive_voice),
-    HOOK("receiveTwilioResident", "Ask a resident who has answered", TWIML_RESIDENT, receive_resident),
-    HOOK("receiveTwilioRecording", "Learn that a message was recorded", TWIML_RECORDING, receive_recording),
-    HOOK("receiveTwilioStatus", "Learn that a call has ended", TWIML_STATUS, receive_status),
+    HOOK("receiveTwilioCall", "Answer a call, or continue with one", TWIML_VOICE, receive_voice, forward_unstored),
+    HOOK("receiveTwilioResident", "Ask a resident who has answered", TWIML_RESIDENT, receive_resident,
+         connect_unstored),
+    HOOK("receiveTwilioRecording", "Learn that a message was recorded", TWIML_RECORDING, receive_recording, NULL),
+    HOOK("receiveTwilioStatus", "Learn that a call has ended", TWIML_STATUS, receive_status, NULL),
     ROUTE("getTwilioGreeting", GET, TWIML_GREETING "/{id}", .query = &twiml_greeting_query, .run = RUN_READ,
           .handler = twiml_greeting_get, .media = "audio/wav",
           .doc = ROUTE_DOC("Hooks", 200, "A recorded greeting, for Twilio to play")),

@@ -56,6 +56,8 @@ static enum err answer_question(struct twiml_turn *t, const struct call_action *
     enum err e = ask_domain(t, a, &t->decision);
     if (e && e != ERR_BUILDING_NOT_FOUND)
         return e;
+    if (a->kind == CALL_ASK_ARRIVE)
+        t->arrived = t->decision;
     if (t->decision.closing.minutes)
         t->closed = t->decision;
     *ret = (struct call_event){.kind = e ? CALL_FAILED : CALL_DECIDED, .decision = &t->decision, .gone = e != ERR_NONE};

@@ -17,6 +17,7 @@ struct twiml_turn {
     unsigned asked;                  /* how many questions the domain was asked, */
     int64_t asked_us;                /* and when the first one, monotonic */
     struct access_decision decision; /* the last one */
+    struct access_decision arrived;  /* the one about the arrival, if this turn asked for it */
     struct access_decision closed;   /* the one that closed the keypad, for the log */
 };
 

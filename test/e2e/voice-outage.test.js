@@ -2,52 +2,15 @@
 // the call follows.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { breakable, FAULTS } from './lib/breakable.js';
 import { ok } from './lib/client.js';
-import { Cluster } from './lib/cluster.js';
-import { engine, temporaryDirectory } from './lib/daemon.js';
-import { diskFault } from './lib/diskfault.js';
+import { engine } from './lib/daemon.js';
 import { buzz, QUICK, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
-import { sql } from './lib/store.js';
-import { eventually, grant, resident, world } from './lib/world.js';
+import { eventually, grant, resident } from './lib/world.js';
 
 const ASKED_MS = 30_000; // until the service knows that the store is away: far less than it stays away
 const BACK_MS = 60_000;
-
-/** A service whose store can be broken in several ways, each undone by `mend`. */
-async function breakable(config) {
-    const directory = temporaryDirectory();
-    if (engine === 'sqlite') {
-        const disk = diskFault(directory, join(directory, 'data'));
-        const w = await world({ directory, config, env: disk.env });
-        const close = () => w.close().finally(() => rmSync(directory, { recursive: true, force: true }));
-        return { w, faults: { 'on a full disk': () => disk.refuse('ENOSPC') }, mend: disk.mend, close };
-    }
-    const cluster = new Cluster({}, { disk: true });
-    const w = await world({ config: { ...config, store: { engine: 'postgresql', dsn: cluster.dsn, workers: 4 } } });
-    const readOnly = (how) => sql({ dsn: cluster.dsn }, `SET default_transaction_read_only = off; ALTER SYSTEM ${how}; SELECT pg_reload_conf();
-        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'portero'`);
-    let undo;
-    return {
-        w,
-        faults: {
-            'while the server is gone': () => { cluster.kill(); undo = () => cluster.start(); },
-            'while the server hangs': () => { cluster.freeze(); undo = () => cluster.thaw(); },
-            'while the server is read-only': () => { readOnly('SET default_transaction_read_only = on'); undo = () => readOnly('RESET default_transaction_read_only'); },
-        },
-        mend: () => { undo?.(); undo = undefined; },
-        async close() {
-            try {
-                await w.close();
-            } finally {
-                cluster.stop();
-                rmSync(directory, { recursive: true, force: true });
-            }
-        },
-    };
-}
 
 describe('a call without the store', () => {
     let port;
@@ -82,8 +45,7 @@ describe('a call without the store', () => {
     }
     const calls = async (person) => ok(await person.client.get('/v1/calls?limit=100')).data;
 
-    const names = engine === 'sqlite' ? ['on a full disk'] : ['while the server is gone', 'while the server hangs', 'while the server is read-only'];
-    for (const name of names)
+    for (const name of FAULTS)
         // ACCOUNT-29, CALL-10
         it(`rings and opens ${name}, uses no grant, and is recorded later`, async () => {
             const person = await ringing();

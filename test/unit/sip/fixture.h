@@ -27,7 +27,7 @@ static inline struct sip_agent *start_agent(const struct config *c)
 {
     struct sip_agent *a;
     char *why = NULL;
-    if (sip_start(c, NULL, &a, &why)) {
+    if (sip_start(c, NULL, NULL, &a, &why)) {
         fprintf(stderr, "%s\n", why);
         abort();
     }

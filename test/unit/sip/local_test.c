@@ -264,7 +264,7 @@ static void test_two_agents_cannot_share_a_port(void **state)
         skip();
     (void)snprintf(address, sizeof address, "%s", sip_address(agent));
     second.listen_sip = address;
-    assert_int_equal(sip_start(&second, NULL, &a, &why), ERR_USAGE);
+    assert_int_equal(sip_start(&second, NULL, NULL, &a, &why), ERR_USAGE);
     assert_non_null(strstr(why, "Address already in use"));
     free(why);
 }

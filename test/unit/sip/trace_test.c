@@ -102,7 +102,7 @@ static void test_a_file_that_cannot_be_opened_stops_the_start(void **state)
     struct sip_agent *a;
     char *why = NULL;
     c.voice_trace = "/nowhere/trace";
-    assert_int_equal(sip_start(&c, NULL, &a, &why), ERR_USAGE);
+    assert_int_equal(sip_start(&c, NULL, NULL, &a, &why), ERR_USAGE);
     assert_non_null(strstr(why, "/nowhere/trace"));
     free(why);
 }
