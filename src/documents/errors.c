@@ -9,8 +9,8 @@
 
 #define USERS_MAX 65536
 #define INTRODUCTION                                                                                                   \
-    "Every error has the same envelope, which [the guide](/docs/api#errors) shows. Decide by `error.code`; the text "  \
-    "for people may be more exact than the one here."
+    "Errors of operations have one envelope, which [the guide](/docs/api#errors) shows. Decide by `error.code`; "      \
+    "the text for people may be more exact than the one here."
 
 /* By status, as the OpenAPI document lists them. */
 static void each_error(const struct route *row, void (*visit)(void *arg, enum err e), void *arg)
