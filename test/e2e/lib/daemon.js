@@ -37,6 +37,10 @@ function commandOf(pid) {
     }
 }
 
+/** Waits before the next look at something that has been waited for since then: a tenth of that time, so that a test which waits
+ *  for long leaves the processor to the others. */
+export const nextTry = (begun) => new Promise((done) => { setTimeout(done, Math.min(200, Math.max(5, (Date.now() - begun) / 10))); });
+
 export function temporaryDirectory() {
     return mkdtempSync(join(tmpdir(), 'portero-e2e-'));
 }
@@ -160,14 +164,14 @@ export class Daemon {
 
     /** The first truthy result of `probe`; undefined if the process ends or the time runs out before. */
     async outcome(probe, ms) {
-        const until = Date.now() + ms;
+        const begun = Date.now();
         let ended = false;
         this.closed.then(() => { ended = true; });
-        while (Date.now() < until) {
+        while (Date.now() - begun < ms) {
             const found = probe();
             if (found) return found;
             if (ended) return probe() || undefined;
-            await new Promise((done) => { setTimeout(done, 5); });
+            await nextTry(begun);
         }
         return undefined;
     }
