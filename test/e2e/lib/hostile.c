@@ -16,6 +16,8 @@
 
 #define BLOCK    65536
 #define BLOCK_US 2000 /* between two */
+#define KEYS_US                                                                                                        \
+    50000 /* between two thousand new keys, which take 20 ms of the processor to make, and as much to read */
 
 struct peer {
     const char *name;
@@ -102,6 +104,7 @@ static void send_keys(int fd, SSL *ssl)
         const long n = BIO_get_mem_data(memory, &p);
         open = send_all(fd, p, (size_t)n);
         (void)BIO_reset(memory);
+        usleep(KEYS_US);
     }
 }
 
