@@ -1,6 +1,6 @@
 /* An account and its buildings, and its end. */
 #include "admin/routes.h"
-#include "api/service.h"
+#include "api/parts.h"
 #include "domain/account.h"
 #include "domain/building.h"
 #include "domain/erasure.h"
@@ -265,7 +265,7 @@ static enum err erase_account(struct request *q, struct reply *p, struct str acc
     if (id_given(&r->id))
         q->subject = arena_printf(q->tx.arena, "account=%s", r->id.text);
     if (!e)
-        e = jobs_wait(service_jobs(q->service), erasure_job(&r->id, q->tx.arena), WAIT_MS, &done);
+        e = jobs_wait(q->parts->jobs, erasure_job(&r->id, q->tx.arena), WAIT_MS, &done);
     if (e) {
         q->tx.why = q->work.why;
         return e;

@@ -1,9 +1,10 @@
 /* Unsettled checkouts, and settling one that the provider did not respond to. */
 #include "admin/routes.h"
-#include "api/service.h"
+#include "api/parts.h"
 #include "domain/checkout.h"
 #include "domain/work.h"
 #include "jobs/checkout_session.h"
+#include "providers/providers.h"
 
 #define LIST_MAX    100
 #define SESSION_MAX 255
@@ -113,7 +114,7 @@ static enum err refuse_run(struct tx *tx, void *arg)
 /* Asks the provider, whose answer decides, unless the outcome is `failed`. */
 static enum err settle(struct request *q, struct finding *f, struct str outcome, struct str session_id)
 {
-    const struct checkout_context context = {service_providers(q->service)->billing, &q->work};
+    const struct checkout_context context = {q->parts->providers->billing, &q->work};
     if (str_eq(outcome, STR("failed")))
         return work_write(&q->work, refuse_run, f);
     if (!session_id.p && str_eq(outcome, STR("complete")))

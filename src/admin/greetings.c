@@ -1,6 +1,6 @@
 /* Recorded greetings of a building. */
 #include "admin/routes.h"
-#include "api/service.h"
+#include "api/parts.h"
 #include "base/crypto.h"
 #include "domain/recording.h"
 
@@ -105,7 +105,7 @@ static void prepare_recording(struct request *q)
     const struct greeting_body *body = q->body;
     const struct greetings_reply *reply = q->reply.body;
     const struct greeting_item *items = reply->data.ptr;
-    const struct service_greetings *g = service_greetings(q->service);
+    const struct speech_part *g = q->parts->speech;
     for (size_t i = 0; g && i < reply->data.count; i++)
         if (str_eq(items[i].which.s, body->which.s))
             g->prepare(g->arg, true, id_str(&items[i].id));

@@ -1,6 +1,7 @@
 /* Whether the service is ready: the answer of `portero health`. */
 #include "admin/routes.h"
-#include "api/service.h"
+#include "api/parts.h"
+#include "jobs/readiness.h"
 
 struct health_reply {
     struct val ready, reasons;
@@ -13,7 +14,7 @@ static const struct shape reply_shape = SHAPE(struct health_reply, "AdminHealth"
 
 static enum err show_health(struct request *q, struct reply *p)
 {
-    const struct readiness_state state = readiness_wait(service_readiness(q->service));
+    const struct readiness_state state = readiness_wait(q->parts->readiness);
     struct val *reasons = arena_array(q->tx.arena, struct val, READINESS_REASONS_MAX);
     for (size_t i = 0; i < state.reason_count; i++)
         reasons[i] = v_str(str_z(state.reasons[i]));

@@ -1,6 +1,5 @@
 /* Jobs that have failed and will be retried. */
 #include "admin/routes.h"
-#include "api/service.h"
 #include "domain/job.h"
 
 #define LIST_MAX 100

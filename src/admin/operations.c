@@ -1,7 +1,9 @@
 /* Building operations, and resolving one that needs a decision (BUILDING-21, BUILDING-22). */
 #include "admin/routes.h"
-#include "api/service.h"
+#include "api/parts.h"
 #include "jobs/operation.h"
+#include "jobs/queue.h"
+#include "providers/providers.h"
 
 struct operation_row {
     struct val id, email, account_id, action, status, step, label, building_id, progressed_at;
@@ -83,8 +85,8 @@ static enum err resolve_operation(struct request *q, struct reply *p)
         str_eq(body->outcome.s, str_z(outcomes[DECIDE_FAILED])) ? DECIDE_FAILED : DECIDE_SUCCEEDED;
     struct operation o;
     q->subject = arena_printf(q->tx.arena, "id=%s outcome=%s", id.text, outcomes[decision]);
-    const struct tenure tenure = jobs_tenure(service_jobs(q->service));
-    enum err e = jobs_operation_resolve(&q->work, service_providers(q->service), &tenure, &id, decision, &o);
+    const struct tenure tenure = jobs_tenure(q->parts->jobs);
+    enum err e = jobs_operation_resolve(&q->work, q->parts->providers, &tenure, &id, decision, &o);
     if (e == ERR_NOT_FOUND)
         return tx_fail(&q->tx, e, "operation not found, or already being resolved");
     if (e)

@@ -1,6 +1,5 @@
 /* Seals the secrets of the store with the current master key, while the service runs. */
 #include "admin/routes.h"
-#include "api/service.h"
 #include "domain/master.h"
 
 struct rekey_reply {

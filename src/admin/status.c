@@ -1,10 +1,12 @@
 /* The first thing that an operator looks at: readiness, and how far behind the work is. */
 #include "domain/status.h"
 #include "admin/routes.h"
-#include "api/service.h"
+#include "api/parts.h"
 #include "base/clock.h"
 #include "base/loaded.h"
 #include "base/metric.h"
+#include "jobs/queue.h"
+#include "jobs/readiness.h"
 #include "store/backup.h"
 
 struct status_reply {
@@ -63,14 +65,14 @@ static void put_counts(struct status_reply *r, const struct status *s)
 static void put_process(struct status_reply *r, const struct request *q)
 {
     const struct config *c = q->tx.config;
-    const int64_t oldest_us = store_oldest_us(service_store(q->service)), now_us = clock_monotonic_us();
+    const int64_t oldest_us = store_oldest_us(q->parts->store), now_us = clock_monotonic_us();
     const int64_t certificate_us = metric_get(metrics.certificate_end);
     int64_t backup_us = 0;
     r->version = v_str(STR(PORTERO_VERSION));
     r->mode = v_str(str_z(c->top_mode));
     r->store = v_str(str_z(c->engine == ENGINE_SQLITE ? "sqlite" : "postgresql"));
-    r->uptime_s = v_int((now_us - service_started_us(q->service)) / US_PER_S);
-    r->nodes = v_int(jobs_nodes(service_jobs(q->service)));
+    r->uptime_s = v_int((now_us - q->parts->started_us) / US_PER_S);
+    r->nodes = v_int(jobs_nodes(q->parts->jobs));
     r->calls = v_int(metric_get(metrics.calls_active));
     r->store_tasks = v_int(metric_get(metrics.store_waiting));
     r->store_oldest_wait_ms = v_int(oldest_us ? (now_us - oldest_us) / 1000 : 0);
@@ -116,7 +118,7 @@ static void put_files(struct status_reply *r, const struct config *c, struct are
 
 static enum err show_status(struct request *q, struct reply *p)
 {
-    const struct readiness_state state = readiness_wait(service_readiness(q->service));
+    const struct readiness_state state = readiness_wait(q->parts->readiness);
     struct status_reply *body = arena_new(q->tx.arena, struct status_reply);
     struct status counts;
     body->jobs_due = body->oldest_job_s = body->deliveries_pending = body->oldest_delivery_s =

@@ -1,6 +1,7 @@
 /* The trunks of the telephone and their state. */
 #include "admin/routes.h"
-#include "api/service.h"
+#include "api/parts.h"
+#include "domain/trunk_board.h"
 
 struct trunk_row {
     struct val name, server, transport, state, since, last_error, calls_in, calls_out;
@@ -34,7 +35,7 @@ static struct val text(struct arena *a, const char *s)
 static enum err list_trunks(struct request *q, struct reply *p)
 {
     struct trunk_status *list = arena_array(q->tx.arena, struct trunk_status, TRUNK_BOARD_MAX);
-    const size_t count = trunk_board_list(service_trunks(q->service), list);
+    const size_t count = trunk_board_list(q->parts->trunks, list);
     struct trunk_row *rows = arena_array(q->tx.arena, struct trunk_row, count + 1);
     for (size_t i = 0; i < count; i++)
         rows[i] = (struct trunk_row){

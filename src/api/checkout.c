@@ -3,11 +3,12 @@
 #include "api/checkout_reply.h"
 #include "api/earlier_account.h"
 #include "api/gate.h"
+#include "api/parts.h"
 #include "api/routes.h"
-#include "api/service.h"
 #include "domain/billing_account.h"
 #include "domain/plan.h"
 #include "jobs/checkout_session.h"
+#include "providers/providers.h"
 
 #define TURNS_MAX 4 /* begin, end another plan's session, begin; plus one turn for a lost race */
 
@@ -44,13 +45,13 @@ static const struct shape portal_shape = SHAPE(struct portal_body, "Portal", por
 
 static struct checkout_context desk(struct request *q)
 {
-    return (struct checkout_context){.billing = service_providers(q->service)->billing, .work = &q->work};
+    return (struct checkout_context){.billing = q->parts->providers->billing, .work = &q->work};
 }
 
 /* The return address of hosted pages. The provider's session adds the outcome (contract, Checkout rule 8). */
 static struct str account_page(struct request *q)
 {
-    return arena_printf(q->tx.arena, "%s/account", service_public_url(q->service));
+    return arena_printf(q->tx.arena, "%s/account", q->parts->public_url);
 }
 
 /* ---- POST /v1/billing/checkout ---- */
@@ -71,7 +72,7 @@ static enum err begin_run(struct tx *tx, void *arg)
 static enum checkout_sale sale(struct request *q, struct str plan)
 {
     struct billing_prices prices;
-    if (!catalog_get(service_providers(q->service)->catalog, q->tx.arena, &prices))
+    if (!catalog_get(q->parts->providers->catalog, q->tx.arena, &prices))
         return CHECKOUT_SALE_UNKNOWN;
     const struct billing_price *price = billing_price_of(&prices, plan);
     return price && price->available ? CHECKOUT_SALE_ON : CHECKOUT_SALE_OFF;
@@ -229,7 +230,7 @@ static enum err open_portal(struct request *q, struct reply *p)
         return e;
     if (!x.found.customer_id.p)
         return ERR_CUSTOMER_NOT_FOUND;
-    struct billing *billing = service_providers(q->service)->billing;
+    struct billing *billing = q->parts->providers->billing;
     struct str url;
     switch (billing->ops->portal(billing, x.found.customer_id, account_page(q), q->tx.arena, &url)) {
     case OUTCOME_DONE:

@@ -1,9 +1,9 @@
 /* The resident's consent to an assistant that asks for access: the page's data, and the decision. */
 #include "api/client_documents.h"
 #include "api/oauth_request.h"
+#include "api/parts.h"
 #include "api/routes.h"
 #include "api/scopes.h"
-#include "api/service.h"
 
 #define TAG "Assistants"
 
@@ -101,7 +101,7 @@ static enum err read_client(struct request *q, struct reply *p)
     const char *why = NULL;
     oauth_request_read(q, d->request.s, NULL, &r);
     if (oauth_request_needs_document(&r)) {
-        enum err e = client_documents_get(service_client_documents(q->service), q, r.address, &client, &why);
+        enum err e = client_documents_get(q->parts->client_documents, q, r.address, &client, &why);
         if (e)
             return e;
         oauth_request_read(q, d->request.s, why ? NULL : &client, &r);

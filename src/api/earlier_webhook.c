@@ -1,12 +1,13 @@
 /* Webhook endpoints of the earlier revision: a building's (contract, Versioning 3; EARLIER-20). */
 #include "api/earlier.h"
 #include "api/gate.h"
-#include "api/service.h"
+#include "api/parts.h"
 #include "api/slots.h"
 #include "api/webhook_url.h"
 #include "domain/building_webhook.h"
 #include "domain/event.h"
 #include "domain/webhook.h"
+#include "jobs/delivery.h"
 
 #define TEST_MS       25000 /* an attempt, after one in progress */
 #define TESTS_MOST    8     /* at once: they must not occupy all blocking workers */
@@ -287,7 +288,7 @@ static enum err run_outcome(struct tx *tx, void *arg)
 /* Waits for the end of the attempt, for TEST_MS at most. */
 static enum err await_outcome(struct request *q, struct testing *t)
 {
-    struct deliveries *engine = service_deliveries(q->service);
+    struct deliveries *engine = q->parts->deliveries;
     const int64_t until_us = clock_monotonic_us() + TEST_MS * 1000;
     for (bool going = true;;) {
         const uint64_t seen = deliveries_records(engine);

@@ -1,8 +1,8 @@
 #include "api/events.h"
 
 #include "api/gate_auth.h"
+#include "api/parts.h"
 #include "api/routes.h"
-#include "api/service.h"
 #include "domain/feed.h"
 
 struct event_query {
@@ -59,13 +59,13 @@ static enum err position_of(struct request *q, struct hub_reader *r)
 
 static void begin_events(struct request *q, struct str head)
 {
-    hub_open(service_hub(q->service), q->http, q->loop, head, q->reply.begin_with);
+    hub_open(q->parts->hub, q->http, q->loop, head, q->reply.begin_with);
 }
 
 enum err events_reader(struct request *q, uint32_t scopes, struct hub_reader **ret)
 {
     struct hub_reader *r = arena_new(q->tx.arena, struct hub_reader);
-    enum err e = hub_room(service_hub(q->service), &q->who.key_id);
+    enum err e = hub_room(q->parts->hub, &q->who.key_id);
     if (e == ERR_RATE_LIMIT_EXCEEDED) {
         q->tx.retry_after_s = HTTP_STREAM_BEAT_MS / 1000;
         q->building_id = (struct id){0}; /* as in every answer that refuses before a building is selected */

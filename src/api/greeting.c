@@ -2,8 +2,8 @@
 
 #include <stdatomic.h>
 
+#include "api/parts.h"
 #include "api/routes.h"
-#include "api/service.h"
 #include "domain/recording.h"
 #include "domain/work.h"
 
@@ -50,7 +50,7 @@ static enum err read_preview(struct tx *tx, void *arg)
 }
 
 /* One text at a time: the speech of calls waits for it. */
-static enum err speak(struct request *q, const struct service_greetings *g, struct str text, struct buf *wav)
+static enum err speak(struct request *q, const struct speech_part *g, struct str text, struct buf *wav)
 {
     static atomic_flag speaking = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&speaking)) {
@@ -71,7 +71,7 @@ static enum err preview_greeting(struct request *q, struct reply *p)
                         .which = (enum greeting)str_index(body->greeting.s, recording_names),
                         .text = v_given(body->text) ? body->text.s : STR_NONE};
     struct buf wav = BUF(AUDIO_MAX);
-    const struct service_greetings *g = service_greetings(q->service);
+    const struct speech_part *g = q->parts->speech;
     if (!g)
         return tx_fail(&q->tx, ERR_NOT_FOUND, "The telephone provider speaks the greetings of this service.");
     enum err e = v.text.p ? ERR_NONE : work_read(&q->work, read_preview, &v);

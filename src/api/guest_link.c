@@ -1,7 +1,7 @@
 #include "domain/guest_link.h"
 #include "api/guest_link.h"
+#include "api/parts.h"
 #include "api/routes.h"
-#include "api/service.h"
 
 struct link_input {
     struct val timezone;
@@ -50,8 +50,8 @@ static enum err reply_link(struct request *q, struct reply *p, int status, const
                                .timezone = v_null(),
                                .created_at = v_null()};
     if (link->token.p) {
-        body->url = v_str(
-            arena_printf(q->tx.arena, "%s" GUEST_PATH "%.*s", service_public_url(q->service), STR_ARG(link->token)));
+        body->url =
+            v_str(arena_printf(q->tx.arena, "%s" GUEST_PATH "%.*s", q->parts->public_url, STR_ARG(link->token)));
         body->expires_at = link->ends_us == GRANT_NO_END ? v_null() : v_time(link->ends_us);
         body->timezone = v_str(link->timezone);
         body->created_at = v_time(link->created_us);

@@ -1,7 +1,9 @@
 #include "api/routes.h"
 
-#include "api/service.h"
+#include "api/parts.h"
 #include "jobs/billing.h"
+#include "jobs/queue.h"
+#include "providers/providers.h"
 
 #define BODY_MAX 524288 /* an event contains its whole object, and an invoice may be long */
 
@@ -9,7 +11,7 @@
  * sends it again. */
 static enum err receive_stripe_event(struct request *q, struct reply *p)
 {
-    struct billing *billing = service_providers(q->service)->billing;
+    struct billing *billing = q->parts->providers->billing;
     struct billing_event event;
     size_t count;
     struct str signature = http_header(q->http, STR("Stripe-Signature"), &count);

@@ -1,9 +1,9 @@
 /* A resident and a call in progress, without a telephone. */
+#include "api/parts.h"
 #include "api/routes.h"
 
 #include <stdlib.h>
 
-#include "api/service.h"
 #include "domain/call_record.h"
 
 /* ---- bodies ---- */
@@ -100,7 +100,9 @@ static enum err explain(struct request *q, const struct call_command *command)
 
 static enum err command_call(struct request *q, const struct call_command *command, struct call_command_result *ret)
 {
-    const enum err e = service_command_call(q->service, command, ret);
+    const struct parts *p = q->parts;
+    *ret = (struct call_command_result){.why = NULL};
+    const enum err e = p->command_call ? p->command_call(p->command_arg, command, ret) : ERR_NOT_FOUND;
     if (e && ret->why)
         return tx_fail(&q->tx, e, ret->why);
     return e == ERR_NOT_FOUND ? explain(q, command) : e;

@@ -26,7 +26,7 @@ static const struct shape health_shape = SHAPE(struct health, "Health", health_f
 
 static struct str public_address(struct request *q, const char *path)
 {
-    return arena_printf(q->tx.arena, "%s%s", service_public_url(q->service), path);
+    return arena_printf(q->tx.arena, "%s%s", q->parts->public_url, path);
 }
 
 static struct health *make_health(const char *public_url, int64_t started_us, struct arena *a)
@@ -47,8 +47,7 @@ void meta_write_health(const char *public_url, int64_t started_us, struct arena 
 
 static enum err get_health(struct request *q, struct reply *p)
 {
-    return reply_ok(p, 200, &health_shape,
-                    make_health(service_public_url(q->service), service_started_us(q->service), q->tx.arena));
+    return reply_ok(p, 200, &health_shape, make_health(q->parts->public_url, q->parts->started_us, q->tx.arena));
 }
 
 static enum err get_contract(struct request *q, struct reply *p)
@@ -67,7 +66,7 @@ static enum err get_document(struct request *q, struct reply *p)
 static enum err get_guide(struct request *q, struct reply *p)
 {
     const bool page = error_page_wanted(q) && !http_accepts(q->http, "text/markdown");
-    const struct http_asset *guide = service_document(q->service, page ? STR(GUIDE_PATH) : STR(GUIDE_PATH ".md"));
+    const struct http_asset *guide = parts_document(q->parts, page ? STR(GUIDE_PATH) : STR(GUIDE_PATH ".md"));
     if (!guide)
         return ERR_NOT_FOUND;
     p->media = guide->media;

@@ -2,7 +2,7 @@
 
 #include <glib.h>
 
-#include "api/service.h"
+#include "api/parts.h"
 #include "base/form.h"
 
 #define FIELDS_MAX 32
@@ -10,7 +10,7 @@
 /* Scheme and host in any case, as the protocol asks for. */
 bool oauth_resource_of(const struct request *q, struct str resource, enum oauth_resource *ret)
 {
-    const struct str base = str_z(service_public_url(q->service));
+    const struct str base = str_z(q->parts->public_url);
     *ret = OAUTH_ANY;
     if (!resource.p)
         return true;
@@ -118,7 +118,7 @@ struct str oauth_request_answer(struct request *q, const struct oauth_request *r
         put_parameter(&b, "state", r->state);
     }
     buf_char(&b, '&');
-    put_parameter(&b, "iss", str_z(service_public_url(q->service)));
+    put_parameter(&b, "iss", str_z(q->parts->public_url));
     const struct str answer = b.full ? STR_NONE : arena_str(q->tx.arena, buf_view(&b));
     buf_done(&b);
     return answer;

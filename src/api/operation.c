@@ -3,8 +3,10 @@
 #include "api/earlier_account.h"
 #include "api/gate.h"
 #include "api/operation_body.h"
+#include "api/parts.h"
 #include "api/routes.h"
-#include "api/service.h"
+#include "jobs/queue.h"
+#include "providers/providers.h"
 
 #define WAIT_MS 10000 /* for an operation's end; after it the reply is 202 (BUILDING-13) */
 
@@ -14,7 +16,7 @@
  * respond; nothing has changed then. */
 static enum err read_facts(struct request *q, struct str subscription, const struct operation_facts **ret)
 {
-    struct billing *b = service_providers(q->service)->billing;
+    struct billing *b = q->parts->providers->billing;
     struct billing_subscription s;
     enum outcome o;
     int tries = 0;
@@ -41,7 +43,7 @@ static enum err read_facts(struct request *q, struct str subscription, const str
 static enum err read_invoice(struct request *q, struct str subscription, int64_t quantity,
                              struct operation_offer *offer)
 {
-    struct billing *b = service_providers(q->service)->billing;
+    struct billing *b = q->parts->providers->billing;
     struct billing_preview preview;
     enum outcome o;
     int tries = 0;
@@ -143,7 +145,7 @@ static enum err await(struct request *q, struct execution *x)
     bool done;
     if (x->o.status != OPERATION_RUNNING)
         return ERR_NONE;
-    enum err e = jobs_wait(service_jobs(q->service), operation_job(&x->o.id, q->tx.arena), WAIT_MS, &done);
+    enum err e = jobs_wait(q->parts->jobs, operation_job(&x->o.id, q->tx.arena), WAIT_MS, &done);
     return e ? e : work_write(&q->work, read_run, x);
 }
 

@@ -3,11 +3,12 @@
 #include "api/routes.h"
 
 #include "api/gate.h"
-#include "api/service.h"
+#include "api/parts.h"
 #include "base/forms.h"
 #include "base/log.h"
 #include "base/metric.h"
 #include "domain/phone.h"
+#include "providers/providers.h"
 
 #define SENDS 2 /* a send that may have failed is repeated once */
 
@@ -138,7 +139,7 @@ static void count_message(const struct request *q, enum outcome o)
 
 static enum err send_text(struct request *q, const struct sending *s)
 {
-    struct texter *texter = service_providers(q->service)->texter;
+    struct texter *texter = q->parts->providers->texter;
     struct str code = str_z(s->code.text);
     const struct sms_message message = {
         .id = id_str(&s->code.id),

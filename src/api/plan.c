@@ -1,9 +1,10 @@
 #include "api/plan.h"
 
 #include "api/earlier_account.h"
+#include "api/parts.h"
 #include "api/routes.h"
-#include "api/service.h"
 #include "domain/plan.h"
+#include "providers/providers.h"
 
 struct plan {
     struct val id, available, amount, currency, interval, interval_count, access;
@@ -62,7 +63,7 @@ enum err plan_list(struct request *q, struct reply *p)
     struct plan *items = arena_array(a, struct plan, PLAN_COUNT);
     struct val access = access_list(a);
     struct billing_prices prices;
-    if (!catalog_get(service_providers(q->service)->catalog, a, &prices))
+    if (!catalog_get(q->parts->providers->catalog, a, &prices))
         prices.count = 0;
     for (size_t i = 0; i < PLAN_COUNT; i++) {
         const struct config_plan *plan = &q->tx.config->plans[i];

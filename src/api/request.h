@@ -13,6 +13,7 @@
 struct route;
 struct journal;
 struct key_assumption;
+struct parts;
 struct service;
 
 struct request;
@@ -57,6 +58,7 @@ typedef int request_frame(struct request *q, int status, struct str json, struct
 struct request {
     struct http_request *http;
     struct service *service;
+    const struct parts *parts;
     struct journal *journal; /* of error responses; NULL if disabled */
     const struct route *route;
     const struct route *asked;           /* that of the current revision, before the gate took an earlier one */

@@ -12,7 +12,7 @@
 
 static enum err open_journal(struct service *s)
 {
-    const struct config *c = s->options.config;
+    const struct config *c = s->config;
     char directory[4096];
     if (c->log_keep_requests_h == 0)
         return ERR_NONE;
@@ -72,9 +72,9 @@ static void name_operations(struct service *s)
     unsigned count = 0;
     s->operations = g_hash_table_new(NULL, NULL);
     add_operation(s, &count, "none");
-    for (size_t k = 0; k < s->options.set_count; k++)
-        for (size_t i = 0; i < s->options.sets[k]->count; i++) {
-            const struct route *row = &s->options.sets[k]->rows[i];
+    for (size_t k = 0; k < s->set_count; k++)
+        for (size_t i = 0; i < s->sets[k]->count; i++) {
+            const struct route *row = &s->sets[k]->rows[i];
             g_hash_table_insert(s->operations, (void *)(uintptr_t)row,
                                 GUINT_TO_POINTER(add_operation(s, &count, operation_name(row))));
         }
@@ -84,18 +84,21 @@ static void name_operations(struct service *s)
 enum err service_new(const struct service_options *options, struct service **ret)
 {
     struct service *s = mem_new(struct service);
-    s->options = *options;
-    s->started_us = clock_monotonic_us();
+    s->config = options->config;
+    s->sets = options->sets;
+    s->set_count = options->set_count;
+    s->parts = options->parts;
+    s->parts.started_us = clock_monotonic_us();
     s->gate.config = options->config;
     s->gate.limiter = limiter_new();
-    s->gate.jobs = options->jobs;
+    s->gate.jobs = options->parts.jobs;
     atomic_init(&s->gate.keys_epoch, 1);
     s->router = router_new(options->sets, options->set_count);
     name_operations(s);
     s->texts = make_texts(options->sets, options->set_count);
     s->blocking = g_thread_pool_new(service_run_blocking, s, BLOCKING_WORKERS, FALSE, NULL);
-    if (!s->blocking || open_journal(s) || hub_new(options->config, options->store, &s->hub) ||
-        client_documents_new(options->config, &s->client_documents)) {
+    if (!s->blocking || open_journal(s) || hub_new(options->config, options->parts.store, &s->parts.hub) ||
+        client_documents_new(options->config, &s->parts.client_documents)) {
         service_free(s);
         return ERR_IO;
     }
@@ -103,9 +106,9 @@ enum err service_new(const struct service_options *options, struct service **ret
     return ERR_NONE;
 }
 
-void service_publish(struct service *s, const char *public_url)
+struct parts *service_parts(struct service *s)
 {
-    s->public_url = mem_strdup(public_url);
+    return &s->parts;
 }
 
 void service_stop(struct service *s)
@@ -114,7 +117,7 @@ void service_stop(struct service *s)
         g_thread_pool_free(s->blocking, TRUE, TRUE);
     (void)atomic_load_explicit(&s->blocking_ends, memory_order_acquire);
     s->blocking = NULL;
-    hub_stop(s->hub);
+    hub_stop(s->parts.hub);
 }
 
 void service_free(struct service *s)
@@ -122,8 +125,8 @@ void service_free(struct service *s)
     if (!s)
         return;
     service_stop(s);
-    hub_free(s->hub);
-    client_documents_free(s->client_documents);
+    hub_free(s->parts.hub);
+    client_documents_free(s->parts.client_documents);
     journal_free(s->journal);
     router_free(s->router);
     limiter_free(s->gate.limiter);
@@ -133,121 +136,14 @@ void service_free(struct service *s)
     g_clear_pointer(&s->texts, g_hash_table_destroy);
     g_clear_pointer(&s->operations, g_hash_table_destroy);
     metric_name_values(METRIC_LABEL_OPERATION, NULL, 0);
-    free(s->public_url);
     free(s);
-}
-
-struct store *service_store(const struct service *s)
-{
-    return s->options.store;
-}
-
-struct notices *service_notices(const struct service *s)
-{
-    return s->options.notices;
-}
-
-struct deliveries *service_deliveries(const struct service *s)
-{
-    return s->options.deliveries;
-}
-
-struct jobs *service_jobs(const struct service *s)
-{
-    return s->options.jobs;
-}
-
-const struct providers *service_providers(const struct service *s)
-{
-    return s->options.providers;
-}
-
-struct known *service_known(const struct service *s)
-{
-    return s->options.known;
-}
-
-struct readiness *service_readiness(const struct service *s)
-{
-    return s->options.readiness;
-}
-
-struct client_documents *service_client_documents(const struct service *s)
-{
-    return s->client_documents;
-}
-
-struct hub *service_hub(const struct service *s)
-{
-    return s->hub;
-}
-
-void service_set_trunks(struct service *s, struct trunk_board *board)
-{
-    s->trunks = board;
-}
-
-struct trunk_board *service_trunks(const struct service *s)
-{
-    return s->trunks;
-}
-
-void service_set_greetings(struct service *s, const struct service_greetings *greetings)
-{
-    s->greetings = *greetings;
-}
-
-void service_set_calls(struct service *s, call_commander *command, void *arg)
-{
-    s->command_call = command;
-    s->command_arg = arg;
-}
-
-enum err service_command_call(const struct service *s, const struct call_command *command,
-                              struct call_command_result *ret)
-{
-    *ret = (struct call_command_result){.why = NULL};
-    return s->command_call ? s->command_call(s->command_arg, command, ret) : ERR_NOT_FOUND;
-}
-
-const struct service_greetings *service_greetings(const struct service *s)
-{
-    return s->greetings.speak ? &s->greetings : NULL;
-}
-
-bool service_hears(const struct service *s)
-{
-    const struct config *c = s->options.config;
-    const bool twilio = *c->twilio_account_sid && *c->twilio_auth_token;
-    return twilio || (s->greetings.hears && s->greetings.hears(s->greetings.arg));
-}
-
-int64_t service_started_us(const struct service *s)
-{
-    return s->started_us;
-}
-
-const char *service_public_url(const struct service *s)
-{
-    return s->public_url;
-}
-
-void service_set_documents(struct service *s, const struct http_asset *(*find)(void *arg, struct str path), void *arg)
-{
-    s->find_document = find;
-    s->documents = arg;
-}
-
-const struct http_asset *service_document(const struct service *s, struct str path)
-{
-    return s->find_document ? s->find_document(s->documents, path) : NULL;
 }
 
 const struct http_content *service_openapi(struct service *s)
 {
     if (g_once_init_enter(&s->openapi_made)) {
         s->openapi_text = BUF(OPENAPI_MAX);
-        openapi_document(&openapi_contract, s->public_url, &s->openapi_text);
+        openapi_document(&openapi_contract, s->parts.public_url, &s->openapi_text);
         constant_init(&s->openapi, buf_view(&s->openapi_text));
         g_once_init_leave(&s->openapi_made, 1);
     }
@@ -258,5 +154,5 @@ void service_changed(struct service *s, unsigned topics, const struct store_fed 
 {
     if (topics & TOPIC_KEYS)
         atomic_fetch_add(&s->gate.keys_epoch, 1);
-    hub_changed(s->hub, topics, fed);
+    hub_changed(s->parts.hub, topics, fed);
 }

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "api/gate.h"
+#include "api/journal.h"
 #include "api/reply.h"
 #include "api/router.h"
 #include "api/service.h"
@@ -17,28 +18,21 @@ struct loop {
 };
 
 struct service {
-    struct service_options options;
+    const struct config *config;
+    const struct route_set *const *sets;
+    size_t set_count;
     struct gate gate;
     struct router *router;
     GThreadPool *blocking; /* runs the handlers of RUN_BLOCKING: service_run_blocking */
     atomic_uint blocking_ends;
     struct journal *journal; /* NULL: disabled */
-    char *public_url;
-    gsize openapi_made; /* for g_once_init_enter */
+    gsize openapi_made;      /* for g_once_init_enter */
     struct buf openapi_text;
     struct http_content openapi;
-    const struct http_asset *(*find_document)(void *arg, struct str path);
-    void *documents;
     GHashTable *operations; /* route row -> value of the label `operation` */
     const char *operation_names[METRIC_OPERATION_VALUES];
     GHashTable *texts; /* route row -> struct http_content, for rows with a text */
-    struct hub *hub;
-    struct client_documents *client_documents;
-    struct trunk_board *trunks;
-    struct service_greetings greetings;
-    call_commander *command_call; /* NULL: no telephones */
-    void *command_arg;
-    int64_t started_us;
+    struct parts parts;
     struct loop loops[HTTP_MAX_LOOPS];
 };
 

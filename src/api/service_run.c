@@ -28,10 +28,11 @@ static struct request *request_new(struct service *s, struct http_request *r, un
     struct request *q = arena_new(&r->arena, struct request);
     q->http = r;
     q->service = s;
+    q->parts = &s->parts;
     q->journal = s->journal;
     q->loop = loop;
     q->began_us = clock_monotonic_us();
-    q->work = (struct work){.store = s->options.store, .config = s->options.config, .arena = &r->arena};
+    q->work = (struct work){.store = s->parts.store, .config = s->config, .arena = &r->arena};
     q->work.trace = event_trace(r);
     q->tx = work_tx(&q->work, NULL);
     struct id id = id_new(q->tx.now_us);
@@ -143,7 +144,7 @@ static void record_use(struct request *q)
     t->task = (struct store_task){.mode = STORE_WRITE, .run = touch_run, .done = touch_done};
     t->use = (struct key_use){q->who.account_id, q->who.key_id, q->tx.now_us};
     t->config = q->tx.config;
-    store_submit(q->service->options.store, &t->task);
+    store_submit(q->service->parts.store, &t->task);
 }
 
 /* ---- running ---- */
@@ -185,7 +186,7 @@ static void submit_unstored(struct request *q)
 {
     q->unstored = true;
     q->task = (struct store_task){.mode = STORE_READ, .urgent = true, .run = store_unstored, .done = unstored_done};
-    store_submit(q->service->options.store, &q->task);
+    store_submit(q->service->parts.store, &q->task);
 }
 
 /* GLib's locks order the workers with the threads that push and stop. ThreadSanitizer does not see them, so the atomics
@@ -244,7 +245,7 @@ static void submit_request(struct request *q, enum store_mode mode, enum err (*r
     const bool urgent = mode == STORE_WRITE && q->route->flags & ROUTE_URGENT;
     q->task =
         (struct store_task){.mode = mode, .urgent = urgent, .lengthy = lengthy(q), .run = run, .done = store_done};
-    store_submit(q->service->options.store, &q->task);
+    store_submit(q->service->parts.store, &q->task);
 }
 
 /* The pool's queue is bounded by the number of connections: each has at most one request waiting. */
@@ -427,7 +428,7 @@ static void on_thread_start(void *ctx, unsigned index)
     struct service *s = ctx;
     struct loop *loop = &s->loops[index];
     loop->buffers = reply_buffers_init();
-    loop->session = store_session_new(s->options.store);
+    loop->session = store_session_new(s->parts.store);
     loop->cache = gate_cache_new();
 }
 

@@ -1,7 +1,7 @@
 #include "api/settings.h"
 
+#include "api/parts.h"
 #include "api/routes.h"
-#include "api/service.h"
 #include "base/forms.h"
 #include "domain/destination.h"
 #include "domain/settings.h"
@@ -242,7 +242,7 @@ static enum err reply_settings(struct request *q, struct reply *p, const struct 
     r->callers = callers_val(q->tx.arena, &s->callers);
     r->known_callers = numbers_val(q->tx.arena, s->known, s->known_count);
     struct speech_body *speech = arena_new(q->tx.arena, struct speech_body);
-    speech->understood = v_bool(service_hears(q->service));
+    speech->understood = v_bool(parts_hear(q->parts, q->tx.config));
     r->speech = v_object(speech);
     r->timezone = v_str(s->timezone);
     r->forward_phone = v_str(s->phone);
@@ -358,7 +358,7 @@ static enum err patch_settings(struct request *q, struct reply *p)
 static void prepare_greetings(struct request *q)
 {
     const struct settings_body *b = q->body;
-    const struct service_greetings *g = service_greetings(q->service);
+    const struct speech_part *g = q->parts->speech;
     const struct val saved[] = {b->greeting_welcome, b->greeting_granted, b->greeting_denied, b->greeting_forwarding};
     for (size_t i = 0; g && i < sizeof saved / sizeof *saved; i++)
         if (v_given(saved[i]))

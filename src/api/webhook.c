@@ -3,7 +3,6 @@
 #include "api/delivery.h"
 #include "api/earlier.h"
 #include "api/gate.h"
-#include "api/service.h"
 #include "api/webhook_url.h"
 #include "base/forms.h"
 #include "domain/event.h"

@@ -78,6 +78,8 @@ struct daemon {
     struct notices *notices;
     struct service *service;
     struct docs *docs;
+    struct speech_part speech;
+    char local_url[HTTP_LOCAL_URL_TEXT];
     struct http_server *http;
     struct sip_agent *sip; /* NULL without SIP */
 };
@@ -341,15 +343,15 @@ static enum err make_service(struct daemon *d, char **ret_why)
     (void)ret_why;
     choose_sets(d);
     const struct service_options options = {.config = d->config,
-                                            .store = d->store,
                                             .sets = d->sets,
                                             .set_count = d->set_count,
-                                            .jobs = d->jobs,
-                                            .deliveries = d->deliveries,
-                                            .notices = d->notices,
-                                            .providers = &d->providers,
-                                            .readiness = d->readiness,
-                                            .known = d->known};
+                                            .parts = {.store = d->store,
+                                                      .jobs = d->jobs,
+                                                      .deliveries = d->deliveries,
+                                                      .notices = d->notices,
+                                                      .providers = &d->providers,
+                                                      .readiness = d->readiness,
+                                                      .known = d->known}};
     return service_new(&options, &d->service);
 }
 
@@ -365,12 +367,13 @@ static enum err make_http(struct daemon *d, char **ret_why)
 /* Publishes public_url, or https://localhost with the bound port if it is empty, and the documents that have it. */
 static enum err publish(struct daemon *d, char **ret_why)
 {
-    char url[HTTP_LOCAL_URL_TEXT];
+    struct parts *parts = service_parts(d->service);
     (void)ret_why;
-    http_server_local_url(d->http, url);
-    service_publish(d->service, *d->config->top_public_url ? d->config->top_public_url : url);
-    d->docs = docs_new(d->config->production ? DOCS_PRODUCTION : DOCS_SANDBOX, service_public_url(d->service));
-    service_set_documents(d->service, docs_find, d->docs);
+    http_server_local_url(d->http, d->local_url);
+    parts->public_url = *d->config->top_public_url ? d->config->top_public_url : d->local_url;
+    d->docs = docs_new(d->config->production ? DOCS_PRODUCTION : DOCS_SANDBOX, parts->public_url);
+    parts->find_document = docs_find;
+    parts->documents = d->docs;
     return ERR_NONE;
 }
 
@@ -421,13 +424,16 @@ static enum err start_sip(struct daemon *d, char **ret_why)
     enum err e = sip_start(c, d->store, d->known, &d->sip, ret_why);
     if (e)
         return e;
-    service_set_trunks(d->service, sip_trunk_board(d->sip));
-    service_set_greetings(d->service, &(struct service_greetings){.prepare = prepare_greeting,
-                                                                  .speak = speak_greeting,
-                                                                  .play = wav_write_ulaw,
-                                                                  .hears = hears_speech,
-                                                                  .arg = d->sip});
-    service_set_calls(d->service, command_call, d->sip);
+    d->speech = (struct speech_part){.prepare = prepare_greeting,
+                                     .speak = speak_greeting,
+                                     .play = wav_write_ulaw,
+                                     .hears = hears_speech,
+                                     .arg = d->sip};
+    struct parts *parts = service_parts(d->service);
+    parts->trunks = sip_trunk_board(d->sip);
+    parts->speech = &d->speech;
+    parts->command_call = command_call;
+    parts->command_arg = d->sip;
     texter_set_call(d->providers.texter, call_code, d->sip);
     return ERR_NONE;
 }

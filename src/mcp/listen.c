@@ -2,7 +2,6 @@
 
 #include "api/events.h"
 #include "api/oauth_request.h"
-#include "api/service.h"
 #include "mcp/call.h"
 #include "mcp/frame.h"
 #include "mcp/tools.h"

@@ -1,7 +1,7 @@
 #include "mcp/routes.h"
 
 #include "api/oauth_request.h"
-#include "api/service.h"
+#include "api/parts.h"
 #include "base/schema_text.h"
 #include "mcp/call.h"
 #include "mcp/exchange.h"
@@ -193,12 +193,12 @@ static bool is_allowed_origin(const struct request *q)
 {
     size_t count;
     const struct str origin = http_header(q->http, STR("Origin"), &count);
-    return !count || (count == 1 && str_eqi(origin, str_z(service_public_url(q->service))));
+    return !count || (count == 1 && str_eqi(origin, str_z(q->parts->public_url)));
 }
 
 static struct str metadata_address(const struct request *q)
 {
-    return arena_printf(q->tx.arena, "%s" OAUTH_RESOURCE_PATH MCP_PATH, service_public_url(q->service));
+    return arena_printf(q->tx.arena, "%s" OAUTH_RESOURCE_PATH MCP_PATH, q->parts->public_url);
 }
 
 /* Before all checks: they are those of the row that the message asks for, or else of this one. */

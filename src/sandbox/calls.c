@@ -1,6 +1,6 @@
 #include "sandbox/routes.h"
 
-#include "api/service.h"
+#include "api/parts.h"
 #include "base/forms.h"
 #include "call/decide.h"
 #include "call/log.h"
@@ -214,12 +214,12 @@ static enum err place_call(struct request *q, struct reply *p)
     struct asking *asking = arena_new(a, struct asking);
     struct dial *dial = arena_new(a, struct dial);
     struct call_reply *ended = arena_new(a, struct call_reply);
-    asking->store = service_store(q->service);
+    asking->store = q->parts->store;
     decide_init(&asking->decide, q->tx.config, call_number(a, body->to), call_number(a, body->from));
     asking->decide.trace = q->tx.trace;
     dial->digits = v_set(body->digits) ? body->digits.s : STR_NONE;
     dial->speech = str_z(spoken);
-    dial->hears = service_hears(q->service);
+    dial->hears = parts_hear(q->parts, q->tx.config);
     dial->resident = resident_of(body);
     dial->speaks_s = v_set(body->message_seconds) ? body->message_seconds.i : 0;
     dial->ask = ask_store;

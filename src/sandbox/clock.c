@@ -1,6 +1,6 @@
 #include "sandbox/clock.h"
 
-#include "api/service.h"
+#include "api/parts.h"
 #include "base/clock.h"
 #include "jobs/delivery.h"
 #include "jobs/notices.h"
@@ -102,9 +102,9 @@ static enum err get_clock(struct request *q, struct reply *p)
 /* Runs deliveries until nothing is due, except those to slow receivers. */
 static void run_due(const struct request *q)
 {
-    jobs_drain(service_jobs(q->service));
-    (void)deliveries_drain(service_deliveries(q->service), DELIVERIES_WAIT_MS);
-    notices_kick(service_notices(q->service));
+    jobs_drain(q->parts->jobs);
+    (void)deliveries_drain(q->parts->deliveries, DELIVERIES_WAIT_MS);
+    notices_kick(q->parts->notices);
 }
 
 /* Finishes running work before the move, because its next attempt counts from the old time. Runs everything that the
@@ -113,7 +113,7 @@ static enum err move_clock(struct request *q, struct reply *p)
 {
     const struct clock_request *body = q->body;
     run_due(q);
-    enum err e = advance_clock(service_store(q->service), body->advance_seconds.i);
+    enum err e = advance_clock(q->parts->store, body->advance_seconds.i);
     if (e == ERR_BAD_REQUEST)
         return tx_fail(&q->tx, e, "the clock cannot be moved that far");
     if (e)

@@ -2,10 +2,11 @@
 
 #include <ctype.h>
 
-#include "api/service.h"
+#include "api/parts.h"
 #include "domain/work.h"
 #include "http/web.h"
 #include "jobs/billing.h"
+#include "jobs/queue.h"
 #include "providers/fault.h"
 
 /* ---- HTML ---- */
@@ -95,7 +96,7 @@ static bool is_browser(struct request *q)
  * form lead only to the one that the browser used. */
 static struct str beside(struct request *q, struct str url)
 {
-    struct str here = str_z(service_public_url(q->service));
+    struct str here = str_z(q->parts->public_url);
     bool ours = str_starts(url, here) && url.n > here.n && url.p[here.n] == '/';
     return ours ? str_from(url, here.n) : url;
 }
@@ -117,6 +118,6 @@ enum err hosted_event(struct request *q, enum billing_object object, struct str 
         .id = arena_printf(q->tx.arena, "evt_%s", id.text), .object = object, .object_id = object_id};
     enum err e = jobs_billing_event_receive(&q->work, &event);
     if (!e)
-        jobs_drain(service_jobs(q->service));
+        jobs_drain(q->parts->jobs);
     return e;
 }

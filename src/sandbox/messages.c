@@ -1,6 +1,6 @@
 #include "sandbox/routes.h"
 
-#include "api/service.h"
+#include "api/parts.h"
 #include "domain/row.h"
 #include "domain/work.h"
 #include "jobs/queue.h"
@@ -101,7 +101,7 @@ static enum err list_messages(struct request *q, struct reply *p)
     struct page *page = arena_new(q->tx.arena, struct page);
     struct messages *body = arena_new(q->tx.arena, struct messages);
     page->query = q->query;
-    jobs_drain(service_jobs(q->service));
+    jobs_drain(q->parts->jobs);
     enum err e = work_read(&q->work, read_messages, page);
     if (e)
         return e;

@@ -1,6 +1,5 @@
 #include "sandbox/routes.h"
 
-#include "api/service.h"
 #include "domain/billing_account.h"
 #include "domain/work.h"
 #include "providers/builtin_billing.h"

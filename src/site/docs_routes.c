@@ -2,14 +2,14 @@
 #include "site/routes.h"
 
 #include "api/constant.h"
-#include "api/service.h"
+#include "api/parts.h"
 
 /* The Markdown of the page, for a program that asks for it; NULL otherwise. */
 static const struct http_asset *find_markdown(const struct request *q, struct str path)
 {
     if (!http_accepts(q->http, "text/markdown"))
         return NULL;
-    return service_document(q->service, arena_printf(q->tx.arena, "%.*s.md", STR_ARG(path)));
+    return parts_document(q->parts, arena_printf(q->tx.arena, "%.*s.md", STR_ARG(path)));
 }
 
 /* Also answers to a slash at the end. */
@@ -20,7 +20,7 @@ static enum err get_docs(struct request *q, struct reply *p)
         path.n--;
     const struct http_asset *document = find_markdown(q, path);
     if (!document)
-        document = service_document(q->service, path);
+        document = parts_document(q->parts, path);
     if (!document)
         return ERR_NOT_FOUND;
     reply_header(p, "Vary", STR("Accept"));

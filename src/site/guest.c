@@ -2,7 +2,7 @@
 
 #include "api/constant.h"
 #include "api/guest_link.h"
-#include "api/service.h"
+#include "api/parts.h"
 #include "http/web.h"
 #include "site/routes.h"
 
@@ -248,7 +248,7 @@ static enum err get_guest(struct request *q, struct reply *p)
     enum err e = guest_link_open(&q->tx, q->path_text, &view);
     if (e)
         return e;
-    view.grant.voice = view.grant.voice && service_hears(q->service);
+    view.grant.voice = view.grant.voice && parts_hear(q->parts, q->tx.config);
     struct buf b = BUF(PAGE_MAX);
     guest_put(&q->tx, &view, page->body[HTTP_CODING_NONE], language, &b);
     if (!b.full) {

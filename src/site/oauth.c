@@ -1,8 +1,8 @@
 #include "site/oauth.h"
 
 #include "api/oauth_request.h"
+#include "api/parts.h"
 #include "api/scopes.h"
-#include "api/service.h"
 #include "domain/key.h"
 #include "site/oauth_error.h"
 #include "site/routes.h"
@@ -51,7 +51,7 @@ static const struct shape server_shape = SHAPE(struct server, "AuthorizationServ
 
 static struct val address(struct request *q, const char *path)
 {
-    return v_str(arena_printf(q->tx.arena, "%s%s", service_public_url(q->service), path));
+    return v_str(arena_printf(q->tx.arena, "%s%s", q->parts->public_url, path));
 }
 
 static struct val words(struct request *q, const char *first, const char *second)

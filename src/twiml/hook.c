@@ -1,13 +1,14 @@
 #include "twiml/twiml.h"
 
 #include "api/gate.h"
-#include "api/service.h"
+#include "api/parts.h"
 #include "base/clock.h"
 #include "base/forms.h"
 #include "base/log.h"
 #include "base/metric.h"
 #include "call/decide.h"
 #include "call/known.h"
+#include "providers/providers.h"
 #include "providers/twilio.h"
 #include "twiml/document.h"
 #include "twiml/ending.h"
@@ -57,15 +58,15 @@ static enum err verify_request(struct request *q)
 {
     struct posted *r = arena_new(q->tx.arena, struct posted);
     size_t count;
-    const struct twilio_posted given = {.origin = str_z(service_public_url(q->service)),
+    const struct twilio_posted given = {.origin = str_z(q->parts->public_url),
                                         .target = q->http->target,
                                         .signature = http_header(q->http, STR("X-Twilio-Signature"), &count),
                                         .body = q->http->body};
     if (count != 1 || !gate_has_media(q, FORM_MEDIA) ||
-        !twilio_hook_read(service_providers(q->service)->hook, &given, q->tx.arena, &r->form))
+        !twilio_hook_read(q->parts->providers->hook, &given, q->tx.arena, &r->form))
         return ERR_INVALID_SIGNATURE;
     r->sid = form_value(&r->form, "CallSid");
-    r->changes = known_changes(service_known(q->service));
+    r->changes = known_changes(q->parts->known);
     q->body = r;
     return twilio_is_sid(r->sid, "CA") ? ERR_NONE : tx_fail(&q->tx, ERR_BAD_REQUEST, "CallSid is not that of a call");
 }
@@ -371,7 +372,7 @@ static enum err find_phones(struct request *q, struct twiml_session *ret)
     twiml_session_init(ret, r->sid, caller_of(&r->form), form_value(&r->form, "To"), q->tx.now_us);
     if (q->tx.db)
         e = access_look(&q->tx, str_z(arrival->dialled), str_z(arrival->caller), &d);
-    else if (known_find(service_known(q->service), arrival->dialled, q->tx.arena, &d))
+    else if (known_find(q->parts->known, arrival->dialled, q->tx.arena, &d))
         e = ERR_NONE;
     if (e)
         return e;
@@ -418,7 +419,7 @@ static void log_result(struct request *q)
     const struct posted *r = q->body;
     if (r->dialled) {
         decide_log_closing(&r->closed, r->from);
-        known_note(service_known(q->service), r->changes, r->dialled, &r->arrived);
+        known_note(q->parts->known, r->changes, r->dialled, &r->arrived);
     }
     for (unsigned i = 0; i < r->asked; i++)
         metric_observe(metrics.call_decision, clock_monotonic_us() - r->asked_us);

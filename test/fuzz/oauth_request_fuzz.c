@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "api/oauth_request.h"
-#include "api/service_private.h"
+#include "api/parts.h"
 #include "domain/key.h"
 #include "site/oauth_token.h"
 
@@ -65,11 +65,11 @@ static void check_form(struct request *q)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const unsigned char master[SHA256_LEN] = "a key for tests";
-    static struct service service = {.public_url = (char *)(uintptr_t) "https://door.example"};
+    static const struct parts parts = {.public_url = "https://door.example"};
     static const struct config config = {.oauth_client_documents = true};
     const struct http_header type = {STR("Content-Type"), STR("application/x-www-form-urlencoded")};
     struct http_request http = {.headers = &type, .header_count = 1};
-    struct request q = {.http = &http, .service = &service};
+    struct request q = {.http = &http, .parts = &parts};
     if (!size)
         return 0;
     crypto_set_master(master, NULL);

@@ -66,13 +66,13 @@ static inline int server_open(void **state, const struct route_set *const *sets,
     server_configure(c);
     fixture_sql(s->building, "UPDATE building SET is_primary = 1");
     struct service_options options = {
-        .config = c, .store = s->building->fixture->store, .sets = sets, .set_count = count};
+        .config = c, .sets = sets, .set_count = count, .parts = {.store = s->building->fixture->store}};
     if (fixture_run(s->building, STORE_WRITE, server_issue_key, s) || service_new(&options, &s->service) ||
         http_server_new(c, NULL, service_handler(s->service), &s->http, &why) || http_server_start(s->http, &why)) {
         fprintf(stderr, "%s\n", why ? why : "server_open");
         return -1;
     }
-    service_publish(s->service, c->top_public_url);
+    service_parts(s->service)->public_url = c->top_public_url;
     s->port = rig_port(http_server_http(s->http));
     server = s;
     *state = s;
