@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -35,7 +36,12 @@ static sqlite3 *open_store(const char *dir)
 /* The parameters of grant_insert, by name: SQLite numbers $N by first appearance. */
 static int at(sqlite3_stmt *insert, const char *name)
 {
-    return sqlite3_bind_parameter_index(insert, name);
+    const struct sql_statement *s = &sql_table[SQL_GRANT_INSERT];
+    char number[16] = "";
+    for (int i = 0; i < s->param_count; i++)
+        if (strcmp(s->params[i].name, name) == 0)
+            snprintf(number, sizeof number, "$%d", i + 1);
+    return sqlite3_bind_parameter_index(insert, number);
 }
 
 static void insert_one(sqlite3 *db, sqlite3_stmt *insert, int64_t run, int64_t number)
@@ -48,19 +54,19 @@ static void insert_one(sqlite3 *db, sqlite3_stmt *insert, int64_t run, int64_t n
     snprintf(building, sizeof building, "b%023llx", (long long)(number % 10000));
     int n = snprintf(request, sizeof request, "bench-%016llx-%012lld", (long long)run, (long long)number);
     crypto_sha256(str_n(request, (size_t)n), hash);
-    sqlite3_bind_text(insert, at(insert, "$1"), building, ID_LEN, SQLITE_STATIC);
-    sqlite3_bind_blob(insert, at(insert, "$2"), bytes.p, sizeof bytes.p, SQLITE_STATIC);
-    sqlite3_bind_int64(insert, at(insert, "$3"), 0);
-    sqlite3_bind_text(insert, at(insert, "$4"), "Parcel", 6, SQLITE_STATIC);
-    sqlite3_bind_int64(insert, at(insert, "$5"), 1);
-    sqlite3_bind_int64(insert, at(insert, "$6"), now);
-    sqlite3_bind_int64(insert, at(insert, "$7"), now);
-    sqlite3_bind_int64(insert, at(insert, "$8"), now + 3600 * US_PER_S);
-    sqlite3_bind_int64(insert, at(insert, "$9"), 3);
-    sqlite3_bind_int64(insert, at(insert, "$11"), 0);
-    sqlite3_bind_text(insert, at(insert, "$16"), request, n, SQLITE_STATIC);
-    sqlite3_bind_int64(insert, at(insert, "$17"), crypto_hash64(str_n(request, (size_t)n)));
-    sqlite3_bind_blob(insert, at(insert, "$18"), hash, 16, SQLITE_STATIC);
+    sqlite3_bind_text(insert, at(insert, "building_id"), building, ID_LEN, SQLITE_STATIC);
+    sqlite3_bind_blob(insert, at(insert, "id"), bytes.p, sizeof bytes.p, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, at(insert, "type"), 0);
+    sqlite3_bind_text(insert, at(insert, "label"), "Parcel", 6, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, at(insert, "enabled"), 1);
+    sqlite3_bind_int64(insert, at(insert, "created_at"), now);
+    sqlite3_bind_int64(insert, at(insert, "starts_at"), now);
+    sqlite3_bind_int64(insert, at(insert, "ends_at"), now + 3600 * US_PER_S);
+    sqlite3_bind_int64(insert, at(insert, "remaining_uses"), 3);
+    sqlite3_bind_int64(insert, at(insert, "voice"), 0);
+    sqlite3_bind_text(insert, at(insert, "request_id"), request, n, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, at(insert, "request_key"), crypto_hash64(str_n(request, (size_t)n)));
+    sqlite3_bind_blob(insert, at(insert, "request_hash"), hash, 16, SQLITE_STATIC);
     must(db, sqlite3_step(insert));
     sqlite3_reset(insert);
 }

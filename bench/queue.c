@@ -34,13 +34,14 @@ static void must(bool good, const char *what)
 
 static enum err insert(struct db *db, int count)
 {
-    static _Thread_local char account[] = "0123456789abcdef01234567";
+    const struct id account = {"0123456789abcdef01234567"};
     enum err e = ERR_NONE;
     for (int i = 0; !e && i < count; i++) {
         const struct id id = id_new(clock_now_us());
-        e = db_exec(db, SQL_EVENT_INSERT,
-                    DB_ARGS(v_str(str_z(account)), v_str(str_z(id.text)), v_null(), v_str(STR("access.denied")),
-                            v_int(clock_now_us()), v_str(STR("{\"building_label\":\"Home\"}")), v_null()),
+        e = db_exec(db,
+                    SQL(event_insert, .account_id = &account, .id = str_z(id.text), .building_id = NULL,
+                        .type = STR("access.denied"), .created_at = clock_now_us(),
+                        .data = STR("{\"building_label\":\"Home\"}"), .trace = STR_NONE),
                     NULL);
     }
     return e;

@@ -17,6 +17,7 @@
 #include "base/crypto.h"
 #include "base/id.h"
 #include "sized.h"
+#include "store/engine.h"
 #include "store/sql_table.h"
 #include "store/store.h"
 
@@ -42,59 +43,45 @@ static void must(bool good, const char *what)
 /* ---- a grant's row ---- */
 
 struct grant {
-    char building[ID_LEN + 1], request[ID_LEN + 1], code[12];
+    struct id building, request;
+    char code[12];
     struct id_bytes id;
 };
 
 static struct grant grant_of(int64_t n)
 {
     struct grant g;
-    snprintf(g.building, sizeof g.building, "%024llx", (long long)(n / PER_BUILDING) * 2654435761 % 4294967296);
+    snprintf(g.building.text, sizeof g.building.text, "%024llx",
+             (long long)(n / PER_BUILDING) * 2654435761 % 4294967296);
     struct id id;
     snprintf(id.text, sizeof id.text, "%024llx", (long long)n);
     g.id = id_to_bytes(&id);
-    memcpy(g.request, id.text, sizeof g.request);
+    g.request = id;
     snprintf(g.code, sizeof g.code, "%08lld", (long long)n % 100000000);
     return g;
 }
 
-#define GRANT_VALUES 20
-static void grant_values(const struct grant *g, struct val v[static GRANT_VALUES])
+#define GRANT_VALUES ARGS_grant_insert
+static struct args_grant_insert grant_values(const struct grant *g)
 {
-    const struct val row[GRANT_VALUES] = {v_str(str_n(g->building, 24)),
-                                          v_blob(g->id.p, sizeof g->id.p),
-                                          v_int(1),
-                                          v_str(STR("Parcel service")),
-                                          v_bool(true),
-                                          v_time(1700000000000000),
-                                          v_int(0),
-                                          v_time(INT64_MAX),
-                                          v_null(),
-                                          v_str(str_n(g->code, 8)),
-                                          v_bool(false),
-                                          v_null(),
-                                          v_null(),
-                                          v_null(),
-                                          v_null(),
-                                          v_str(str_n(g->request, ID_LEN)),
-                                          v_int(crypto_hash64(str_n(g->request, ID_LEN))),
-                                          v_blob("0123456789abcdef", 16),
-                                          v_null(),
-                                          v_null()};
-    memcpy(v, row, sizeof row);
+    return SQL_ARGS(grant_insert, .building_id = &g->building, .id = &g->id, .type = 1, .label = STR("Parcel service"),
+                    .enabled = true, .created_at = 1700000000000000, .starts_at = 0, .ends_at = INT64_MAX,
+                    .remaining_uses = v_null(), .access_code = str_n(g->code, 8), .voice = false, .days = v_null(),
+                    .start_minute = v_null(), .end_minute = v_null(), .timezone = STR_NONE,
+                    .request_id = id_str(&g->request), .request_key = crypto_hash64(id_str(&g->request)),
+                    .request_hash = str_bytes("0123456789abcdef", 16), .created_by = NULL, .member_id = NULL);
 }
 
 static enum err insert_grant(struct db *db, int64_t n)
 {
     struct grant g = grant_of(n);
-    struct val v[GRANT_VALUES];
-    grant_values(&g, v);
+    const struct args_grant_insert values = grant_values(&g);
     if (n % PER_BUILDING == 0) {
-        enum err e = db_exec(db, SQL_GRANT_BUILDING_ADD, DB_ARGS(v[0]), NULL);
+        enum err e = db_exec(db, SQL(grant_building_add, .id = &g.building), NULL);
         if (e)
             return e;
     }
-    return db_exec(db, SQL_GRANT_INSERT, (struct db_args){v, GRANT_VALUES}, NULL);
+    return db_exec(db, &values.call, NULL);
 }
 
 /* ---- through the store ---- */
@@ -136,9 +123,7 @@ static double read_store(struct db *session)
         const struct grant *g = &wanted[i];
         must(!store_session_begin(session), "begin");
         CURSOR c;
-        must(!db_one(session, SQL_GRANT_FIND, DB_ARGS(v_str(str_n(g->building, 24)), v_blob(g->id.p, sizeof g->id.p)),
-                     &c),
-             "get");
+        must(!db_one(session, SQL(grant_find, .building_id = &g->building, .id = &g->id), &c), "get");
         bytes += col_blob(&c, COL_GRANT_ID).n + col_str(&c, COL_GRANT_LABEL).n +
                  (size_t)col_int(&c, COL_GRANT_CREATED_AT) + (size_t)col_null(&c, COL_GRANT_STARTS_AT);
     }
@@ -256,7 +241,7 @@ static double read_bare(struct bare *b)
     int64_t from = cpu_ns();
     for (int i = 0; i < reads; i++) {
         const struct grant *g = &wanted[i];
-        sqlite3_bind_text(b->get, b->building_slot, g->building, 24, SQLITE_STATIC);
+        sqlite3_bind_text(b->get, b->building_slot, g->building.text, ID_LEN, SQLITE_STATIC);
         sqlite3_bind_blob(b->get, b->id_slot, g->id.p, sizeof g->id.p, SQLITE_STATIC);
         must(sqlite3_step(b->get) == SQLITE_ROW, "get");
         must(sqlite3_column_blob(b->get, 0) && sqlite3_column_text(b->get, 3), "get");
@@ -273,20 +258,20 @@ static double read_bare(struct bare *b)
 static void bare_insert(struct bare *b, int64_t n)
 {
     struct grant g = grant_of(n);
-    struct val v[GRANT_VALUES];
-    grant_values(&g, v);
+    const struct args_grant_insert values = grant_values(&g);
     for (int i = 0; i < GRANT_VALUES; i++) {
-        if (v[i].kind == VAL_STR)
-            sqlite3_bind_text(b->insert, b->slots[i], v[i].s.p, (int)v[i].s.n, SQLITE_STATIC);
-        else if (v[i].kind == VAL_BLOB)
-            sqlite3_bind_blob(b->insert, b->slots[i], v[i].s.p, (int)v[i].s.n, SQLITE_STATIC);
-        else if (v[i].kind == VAL_NULL)
+        const struct val v = db_argument(&values.call, i);
+        if (v.kind == VAL_STR)
+            sqlite3_bind_text(b->insert, b->slots[i], v.s.p, (int)v.s.n, SQLITE_STATIC);
+        else if (v.kind == VAL_BLOB)
+            sqlite3_bind_blob(b->insert, b->slots[i], v.s.p, (int)v.s.n, SQLITE_STATIC);
+        else if (v.kind == VAL_NULL)
             sqlite3_bind_null(b->insert, b->slots[i]);
         else
-            sqlite3_bind_int64(b->insert, b->slots[i], v[i].kind == VAL_BOOL ? v[i].b : v[i].i);
+            sqlite3_bind_int64(b->insert, b->slots[i], v.kind == VAL_BOOL ? v.b : v.i);
     }
     if (n % PER_BUILDING == 0) {
-        sqlite3_bind_text(b->add, 1, g.building, ID_LEN, SQLITE_STATIC);
+        sqlite3_bind_text(b->add, 1, g.building.text, ID_LEN, SQLITE_STATIC);
         run(b->add);
     }
     run(b->insert);

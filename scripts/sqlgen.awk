@@ -1,16 +1,20 @@
-# Generates C from the SQL files: named statements (enum sql in sql.h, sql_table in sql_table.c) and migrations.
+# Generates C from the SQL files: named statements (sql.h, sql_table in sql_table.c) and migrations.
 # usage: awk -v out=h|c -f sqlgen.awk FILE…   (statement files first, then migrations/NNNN.sql in order)
 #
 # "-- name: x" begins a statement, which ends at the next such line; "-- name: x (sqlite)" and "(postgresql)" override
 # it for one engine. "{by x}" behind a table's name becomes INDEXED BY x for SQLite, which keeps no statistics here.
 # "{real}" is real time in microseconds: the server's clock, at the statement's arrival; with SQLite that of the process.
 #
-# "-- columns: x" begins a list of columns. "{x}" in a statement, or in another list, expands to it; "{x a}" to its
-# columns of the table a (a.id, a.label). sql.h numbers the columns for col_int() and the like:
-#   COL_<LIST>_<COLUMN>        a list's column
-#   COL_<STATEMENT>_<COLUMN>   a column that a SELECT or RETURNING of the statement names itself
-#   COL_<EITHER>_<LIST>        the first column of a list that is not at the beginning
-# An expression needs a name (count(*) AS total), unless it is a constant.
+# "$x:KIND" is the parameter x, "$x" the same again. A column is "x:KIND" or "… AS x:KIND". The kinds are the table in
+# store/statement.h, with the types in C. sql.h has for the statement s:
+#   SQL_S             its number
+#   struct args_s     its arguments, for the macro SQL(s, .x = …)
+#   struct row_s      its columns, which row_s() reads
+# Statements whose parameters have the same names and kinds can be called as one another: SQL_AS().
+#
+# "-- columns: l" begins a list of columns. "{l}" in a statement, or in another list, expands to it; "{l a}" to its
+# columns of the table a (a.id, a.label). The rows of statements that return only {l} are struct row_l; in other rows it
+# is the member l. An expression needs a name (count(*) AS total:int), unless it is a constant.
 #
 # A migration from number ADMITS_FROM has a line "-- oldest program: N": CONTRIBUTING.md, Migrations.
 
@@ -19,7 +23,24 @@ BEGIN { ADMITS_FROM = 21 }
 BEGIN {
     real["sqlite"] = "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)"
     real["postgresql"] = "CAST(extract(epoch FROM statement_timestamp()) * 1000000 AS BIGINT)"
+
+    # The types of arguments and columns, with the blank before the name.
+    both("text", "struct str ")
+    both("json", "struct str ")
+    both("blob", "struct str ")
+    both("int", "int64_t ")
+    both("time", "int64_t ")
+    both("bool", "bool ")
+    both("int?", "struct val ")
+    both("time?", "struct val ")
+    both("bool?", "struct val ")
+    both("id", "struct id ")
+    both("idbytes", "struct id ")
+    arg_type["id"] = "const struct id *"
+    arg_type["idbytes"] = "const struct id_bytes *"
+    arg_type["any"] = "struct val "
 }
+function both(kind, type) { arg_type[kind] = row_type[kind] = type }
 function die(message) { print message > "/dev/stderr"; failed = 1; exit 1 }
 # In a replacement, awks agree on \\\\& alone, of all that have a backslash for the result.
 function quote(s, lines, n, i, all) {
@@ -29,13 +50,73 @@ function quote(s, lines, n, i, all) {
     return all
 }
 
+# ---- kinds ----
+
+function kind_of(s) { sub(/.*:/, "", s); return s }
+# The C name of a kind.
+function kind_name(kind) {
+    sub(/\?/, "_OR_NULL", kind)
+    return "SQL_KIND_" toupper(kind)
+}
+# Without the kinds of columns.
+function bare(s, head) {
+    while (match(s, /[a-z0-9_]:[a-z]+\??/)) {
+        head = head substr(s, 1, RSTART)
+        if (!(kind_of(substr(s, RSTART, RLENGTH)) in row_type)) die("unknown kind " substr(s, RSTART + 1, RLENGTH - 1))
+        s = substr(s, RSTART + RLENGTH)
+    }
+    return head s
+}
+
+# ---- parameters ----
+
+# Notes the parameters of a text of the statement: param[s, i] is the i-th name, in alphabetical order.
+function note_params(s, text, m, word, x, i) {
+    if (match(text, /\$[0-9]/)) die(s ": a parameter needs a name and a kind, as $label:text")
+    while (match(text, /\$[a-z][a-z0-9_]*(:[a-z]+\??)?/)) {
+        m = split(substr(text, RSTART + 1, RLENGTH - 1), word, ":")
+        text = substr(text, RSTART + RLENGTH)
+        x = word[1]
+        if (m > 1 && !(word[2] in arg_type)) die(s ": unknown kind " word[2])
+        if (m > 1 && param_kind[s, x] != "" && param_kind[s, x] != word[2]) die(s ": $" x " has two kinds")
+        if (m > 1) param_kind[s, x] = word[2]
+        if ((s, x) in named) continue
+        named[s, x] = 1
+        for (i = params[s]++; i > 0 && param[s, i] > x; i--) param[s, i + 1] = param[s, i]
+        param[s, i + 1] = x
+    }
+    for (i = 1; i <= params[s]; i++) if (param_kind[s, param[s, i]] == "") die(s ": $" param[s, i] " has no kind")
+}
+# The text with numbers in place of the parameters' names.
+function numbered_params(s, text, head, x, i) {
+    while (match(text, /\$[a-z][a-z0-9_]*(:[a-z]+\??)?/)) {
+        x = substr(text, RSTART + 1, RLENGTH - 1)
+        sub(/:.*/, "", x)
+        for (i = 1; i <= params[s] && param[s, i] != x; i++) continue
+        if (i > params[s]) die(s ": $" x " is a parameter for one engine only")
+        head = head substr(text, 1, RSTART - 1) "$" i
+        text = substr(text, RSTART + RLENGTH)
+    }
+    return head text
+}
+# Fails unless both engines have all parameters.
+function check_params(s, i, x) {
+    for (i = 1; i <= params[s]; i++) {
+        x = param[s, i]
+        if (expand(text_of(s, "sqlite")) !~ ("\\$" x "([^a-z0-9_]|$)")) die(s ": $" x " is no parameter for SQLite")
+        if (expand(text_of(s, "postgresql")) !~ ("\\$" x "([^a-z0-9_]|$)")) die(s ": $" x " is no parameter for PostgreSQL")
+    }
+}
+
+# ---- texts ----
+
 # The text of a list; with an alias, its columns are the alias's.
 function list_text(name, alias, s) {
     if (!(name in lists)) die("unknown list {" name "}")
     if (name in expanding) die("list " name " contains itself")
     used[name] = 1
     expanding[name] = 1
-    s = expand(lists[name])
+    s = bare(expand(lists[name]))
     delete expanding[name]
     if (alias == "") return s
     if (s !~ /^[a-z0-9_, \n]+$/) die("list " name " is not of plain columns: it takes no alias")
@@ -55,11 +136,16 @@ function expand(s, engine, head, tail, word) {
     }
     return s
 }
+function text_of(name, engine) { return (name "/" engine) in text ? text[name "/" engine] : text[name] }
+function engine_text(s, engine) { return bare(numbered_params(s, expand(text_of(s, engine), engine))) }
+
+# ---- columns ----
 
 # The list of the columns that a statement returns, or "". Parentheses hold none of them.
 function select_list(s) {
     gsub(/'[^']*'/, "#", s)
     gsub(/[ \t\n]+/, " ", s)
+    gsub(/\$[a-z][a-z0-9_]*(:[a-z]+\??)?/, "#", s)
     while (gsub(/\([^()]*\)/, "#", s)) continue
     if (sub(/.* RETURNING /, "", s)) return s
     if (s ~ /^ ?(INSERT|UPDATE|DELETE|CREATE) / || !match(s, /(^| )SELECT (DISTINCT )?/)) return ""
@@ -76,7 +162,7 @@ function number(name, column, at, e, owner) {
 }
 # The enumerators of a select list; count[name] is set to the number of its columns.
 function columns(name, s, items, n, i, at, lines, word) {
-    n = split(s, items, /,/)
+    n = split(bare(s), items, /,/)
     for (i = 1; i <= n; i++) {
         s = items[i]
         gsub(/^[ \n]+|[ \n]+$/, "", s)
@@ -99,7 +185,147 @@ function columns(name, s, items, n, i, at, lines, word) {
     return lines
 }
 function print_enum(lines) { if (lines != "") printf "\nenum {\n%s};\n", lines }
-function text_of(name, engine) { return (name "/" engine) in text ? text[name "/" engine] : text[name] }
+
+# The members of a row, and its columns as rows of a table; the member before each is `at`. "": no column has a kind.
+function row_members(owner, s, items, n, i, word, kind, all) {
+    n = split(s, items, /,/)
+    for (i = 1; i <= n; i++) {
+        s = items[i]
+        gsub(/^[ \n]+|[ \n]+$/, "", s)
+        if (s ~ /^\{.*\}$/) {
+            split(substr(s, 2, length(s) - 2), word, " ")
+            if (!(word[1] in row_of_list)) return ""
+            all = all "    struct row_" word[1] " " word[1] ";\n"
+        } else if (s !~ /^[0-9]+$/) {
+            if (s !~ /:/) return ""
+            kind = kind_of(s)
+            sub(/:.*/, "", s)
+            sub(/.*[ .]/, "", s)
+            all = all "    " row_type[kind] s ";\n"
+        }
+    }
+    return all
+}
+function row_fields(row, within, s, items, n, i, word, kind, all) {
+    n = split(s, items, /,/)
+    for (i = 1; i <= n; i++) {
+        s = items[i]
+        gsub(/^[ \n]+|[ \n]+$/, "", s)
+        if (s ~ /^\{.*\}$/) {
+            split(substr(s, 2, length(s) - 2), word, " ")
+            all = all row_fields(row, within word[1] ".", lists[word[1]])
+        } else if (s ~ /^[0-9]+$/) {
+            all = all "    {0, SQL_KIND_NOTHING, 0},\n"
+        } else {
+            kind = kind_of(s)
+            sub(/:.*/, "", s)
+            sub(/.*[ .]/, "", s)
+            all = all "    {\"" s "\", " kind_name(kind) ", offsetof(struct row_" row ", " within s ")},\n"
+        }
+    }
+    return all
+}
+# The name of the row that a statement returns; "": it returns none, or its columns have no kinds.
+function row_name(n, s, word) {
+    s = select_list(text_of(n, "sqlite"))
+    if (s ~ /^ ?\{[^{}]*\} ?$/) {
+        gsub(/[{}]/, "", s)
+        split(s, word, " ")
+        return word[1] in row_of_list ? word[1] : ""
+    }
+    return n in row_of_statement ? n : ""
+}
+function note_rows(i, n, s) {
+    for (i = 1; i <= list_count; i++) {
+        n = list_order[i]
+        s = row_members(n, lists[n])
+        if (s != "") row_of_list[n] = s
+    }
+    for (i = 1; i <= statements; i++) {
+        n = order[i]
+        s = select_list(text_of(n, "sqlite"))
+        if (s == "" || s ~ /^ ?\{[^{}]*\} ?$/) continue
+        s = row_members(n, s)
+        if (s != "") row_of_statement[n] = s
+    }
+}
+
+# ---- output ----
+
+function print_row(n, members) {
+    print "\nstruct row_" n " {\n" members "};"
+    print "extern const struct sql_field columns_" n "[];"
+    print "static inline struct row_" n " row_" n "(const struct cursor *c, struct arena *a)"
+    print "{\n    struct row_" n " row;\n    db_row(c, columns_" n ", a, &row);\n    return row;\n}"
+}
+function print_args(n, i, x) {
+    print "\nstruct args_" n " {\n    struct db_call call;"
+    for (i = 1; i <= params[n]; i++) {
+        x = param[n, i]
+        print "    " arg_type[param_kind[n, x]] x ";"
+    }
+    print "} SQL_NAMED;"
+    print "enum { CALL_" n " = SQL_" toupper(n) ", ARGS_" n " = " params[n] + 0 " };"
+}
+function print_header(i, n, s) {
+    print "/* Generated from store/sql. */\n#pragma once\n#include \"store/statement.h\"\n\nenum sql {"
+    for (i = 1; i <= statements; i++) print "    SQL_" toupper(order[i]) ","
+    print "    SQL_COUNT\n};"
+    for (i = 1; i <= list_count; i++) print_enum(columns(list_order[i], lists[list_order[i]]))
+    for (i = 1; i <= list_count; i++) if (list_order[i] in row_of_list) print_row(list_order[i], row_of_list[list_order[i]])
+    for (i = 1; i <= statements; i++) {
+        n = order[i]
+        s = columns(n, select_list(text_of(n, "sqlite")))
+        if (s != columns(n, select_list(text_of(n, "postgresql")))) die(n ": the engines' columns differ")
+        print_enum(s)
+        print_args(n)
+        if (n in row_of_statement) print_row(n, row_of_statement[n])
+    }
+}
+# Prints a table of the statement's parameters, unless a statement before it has the same; returns its name.
+function params_of(n, i, x, key) {
+    for (i = 1; i <= params[n]; i++) key = key " " param[n, i] ":" param_kind[n, param[n, i]]
+    if (!(key in same_params)) {
+        same_params[key] = "params_" n
+        print "static const struct sql_field params_" n "[] = {"
+        for (i = 1; i <= params[n]; i++) {
+            x = param[n, i]
+            print "    {\"" x "\", " kind_name(param_kind[n, x]) ", offsetof(struct args_" n ", " x ")},"
+        }
+        if (!params[n]) print "    {0, SQL_KIND_NOTHING, 0},"
+        print "};\n"
+    }
+    return same_params[key]
+}
+function print_columns(n, s) { print "const struct sql_field columns_" n "[] = {\n" row_fields(n, "", s) "};\n" }
+function print_table(i, n, s, p, row, shared) {
+    print "/* Generated from store/sql. */\n#include \"store/sql_table.h\"\n\n#include <stddef.h>\n"
+    for (i = 1; i <= list_count; i++) if (list_order[i] in row_of_list) print_columns(list_order[i], lists[list_order[i]])
+    for (i = 1; i <= statements; i++) {
+        n = order[i]
+        if (n in row_of_statement) print_columns(n, select_list(text_of(n, "sqlite")))
+        shared[n] = params_of(n)
+    }
+    print "const struct sql_statement sql_table[SQL_COUNT] = {"
+    for (i = 1; i <= statements; i++) {
+        n = order[i]
+        s = engine_text(n, "sqlite")
+        p = engine_text(n, "postgresql")
+        if (s == "" || p == "") die(n ": no text for one engine")
+        row = row_name(n)
+        columns(n, select_list(text_of(n, "sqlite")))
+        print "    [SQL_" toupper(n) "] = {\"" n "\"," quote(s) "," quote(p) ","
+        print "    " shared[n] ", " params[n] + 0 ", " (row == "" ? "0" : "columns_" row) ", " count[n] "},"
+    }
+    for (i = 1; i <= list_count; i++) if (!(list_order[i] in used)) die("list " list_order[i] " is not used")
+    print "};\n"
+    print "const char *const sql_migrations[] = {"
+    for (i = 1; i <= migrations; i++) print quote(substr(text["m" i], 2)) ","
+    print "    0};\n"
+    printf "const int sql_migration_oldest[] = {"
+    for (i = 1; i <= migrations; i++) printf "%s%d", (i > 1 ? ", " : ""), oldest_of(i)
+    print "};"
+}
 
 # The oldest program that may use the schema of a migration; before ADMITS_FROM each program used only its own.
 function oldest_of(i, before) {
@@ -109,6 +335,8 @@ function oldest_of(i, before) {
     if (oldest[i] < before || oldest[i] > i) die(file[i] ": the oldest program must be " before " to " i)
     return oldest[i]
 }
+
+# ---- input ----
 
 function begin(key) {
     if (key in text) die(FILENAME ":" FNR ": " key " is defined twice")
@@ -136,34 +364,11 @@ current == "" { die(FILENAME ":" FNR ": text before the first name") }
 END {
     if (failed) exit 1
     for (i = 1; i <= list_count; i++) lists[list_order[i]] = text["columns " list_order[i]]
-    if (out == "h") {
-        print "/* Generated from store/sql. */\n#pragma once\n\nenum sql {"
-        for (i = 1; i <= statements; i++) print "    SQL_" toupper(order[i]) ","
-        print "    SQL_COUNT\n};"
-        for (i = 1; i <= list_count; i++) print_enum(columns(list_order[i], lists[list_order[i]]))
-        for (i = 1; i <= statements; i++) {
-            n = order[i]
-            s = columns(n, select_list(text_of(n, "sqlite")))
-            if (s != columns(n, select_list(text_of(n, "postgresql")))) die(n ": the engines' columns differ")
-            print_enum(s)
-        }
-        exit
-    }
-    print "/* Generated from store/sql. */\n#include \"store/sql_table.h\"\n"
-    print "const struct sql_statement sql_table[SQL_COUNT] = {"
     for (i = 1; i <= statements; i++) {
-        n = order[i]
-        s = expand(text_of(n, "sqlite"), "sqlite")
-        p = expand(text_of(n, "postgresql"), "postgresql")
-        if (s == "" || p == "") die(n ": no text for one engine")
-        print "    [SQL_" toupper(n) "] = {\"" n "\"," quote(s) "," quote(p) "},"
+        note_params(order[i], expand(text_of(order[i], "sqlite")) " " expand(text_of(order[i], "postgresql")))
+        check_params(order[i])
     }
-    for (i = 1; i <= list_count; i++) if (!(list_order[i] in used)) die("list " list_order[i] " is not used")
-    print "};\n"
-    print "const char *const sql_migrations[] = {"
-    for (i = 1; i <= migrations; i++) print quote(substr(text["m" i], 2)) ","
-    print "    0};\n"
-    printf "const int sql_migration_oldest[] = {"
-    for (i = 1; i <= migrations; i++) printf "%s%d", (i > 1 ? ", " : ""), oldest_of(i)
-    print "};"
+    note_rows()
+    if (out == "h") print_header()
+    else print_table()
 }

@@ -87,7 +87,7 @@ static void heard(void *context, struct str text)
 static enum err tell_run(void *arg, struct db *db)
 {
     CURSOR c;
-    return db_one(db, SQL_FEED_TELL, DB_ARGS(v_str(*(const struct str *)arg)), &c);
+    return db_one(db, SQL(feed_tell, .building_id = *(const struct str *)arg), &c);
 }
 
 /* Returns false on failure; then everybody is told to read all, later. */

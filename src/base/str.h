@@ -27,6 +27,12 @@ static inline struct str str_n(const char *p, size_t n)
     return (struct str){p, n};
 }
 
+/* Bytes that are not text. */
+static inline struct str str_bytes(const void *p, size_t n)
+{
+    return (struct str){p, n};
+}
+
 static inline bool str_eq(struct str a, struct str b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);

@@ -27,7 +27,7 @@ static const struct option_row rows[] = {
 static enum err leap_run(void *unused, struct db *db)
 {
     (void)unused;
-    return db_exec(db, SQL_FEED_LEAP, DB_NO_ARGS, NULL);
+    return db_exec(db, SQL(feed_leap), NULL);
 }
 
 /* Opens the staged store as the service would: its schema must be usable, and its master key the configured one. */

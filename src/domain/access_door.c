@@ -37,7 +37,7 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
 {
     const struct str caller = guard_caller(from);
     CURSOR c;
-    enum err e = db_one(tx->db, statement, DB_ARGS(v_str(key), v_str(caller)), &c);
+    enum err e = db_one(tx->db, SQL_AS(statement, access_by_number, .key = key, .caller = caller), &c);
     if (e)
         return e;
     struct arena *a = tx->arena;
@@ -106,8 +106,8 @@ enum err door_usable(struct tx *tx, const struct door *door, enum grant_type typ
     struct usable *list = NULL;
     size_t count = 0, room = 0;
     bool more;
-    enum err e = db_query(tx->db, SQL_ACCESS_USABLE,
-                          DB_ARGS(v_str(id_str(&door->decision.building_id)), v_int(type), v_int(tx->now_us)), &c);
+    enum err e = db_query(
+        tx->db, SQL(access_usable, .building_id = &door->decision.building_id, .type = type, .now = tx->now_us), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more) {
@@ -161,8 +161,7 @@ static enum err take_use(struct tx *tx, const struct door *door, const struct us
         return ERR_NONE;
     }
     const struct id_bytes id = id_to_bytes(&grant->id);
-    enum err e = db_exec(tx->db, SQL_ACCESS_TAKE_USE,
-                         DB_ARGS(v_str(id_str(&door->decision.building_id)), v_id_bytes(&id)), &changed);
+    enum err e = db_exec(tx->db, SQL(access_take_use, .building_id = &door->decision.building_id, .id = &id), &changed);
     if (e)
         return e;
     if (changed != 1)
@@ -184,8 +183,10 @@ enum err door_record_release(struct tx *tx, struct door *door, const struct usab
                                             .name = grant->label,
                                             .succeeded = true});
     if (!e)
-        e = db_exec(tx->db, SQL_ACCESS_RELEASED,
-                    DB_ARGS(v_str(id_str(&d->account_id)), v_str(id_str(&d->building_id)), v_int(tx->now_us)), NULL);
+        e = db_exec(
+            tx->db,
+            SQL(access_released, .account_id = &d->account_id, .id = &d->building_id, .last_buzz_at = tx->now_us),
+            NULL);
     if (!e)
         e = guard_released(tx, &door->guard, &d->building_id);
     if (e)
@@ -204,8 +205,7 @@ enum err door_record_wrong_code(struct tx *tx, struct door *door, bool spoken, s
                                                  .unlock_type = str_z(grant_type_names[GRANT_PASSCODE]),
                                                  .name = STR("Wrong passcode")});
     if (!e)
-        e = db_exec(tx->db, SQL_ACCESS_REFUSED, DB_ARGS(v_str(id_str(&d->account_id)), v_str(id_str(&d->building_id))),
-                    NULL);
+        e = db_exec(tx->db, SQL(access_refused, .account_id = &d->account_id, .id = &d->building_id), NULL);
     const struct event_data data = place_data(door, tx->now_us);
     if (!e)
         e = add_event(tx, door, EVENT_ACCESS_DENIED, &data);

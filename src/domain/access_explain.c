@@ -81,7 +81,7 @@ static enum err explain_grants(struct tx *tx, const struct id *building, struct 
     CURSOR c;
     bool more;
     struct explained_grant *list = arena_array(tx->arena, struct explained_grant, EXPLAIN_GRANTS_MAX);
-    enum err e = db_query(tx->db, SQL_ACCESS_NEWEST, DB_ARGS(v_str(id_str(building)), v_int(EXPLAIN_GRANTS_MAX)), &c);
+    enum err e = db_query(tx->db, SQL(access_newest, .building_id = building, .limit = EXPLAIN_GRANTS_MAX), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more) {
@@ -95,7 +95,7 @@ static enum err explain_grants(struct tx *tx, const struct id *building, struct 
 static enum err explain_count(struct tx *tx, const struct id *building, struct explanation *x)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_ACCESS_COUNT, DB_ARGS(v_str(id_str(building)), v_int(EXPLAIN_COUNT_MAX)), &c);
+    enum err e = db_one(tx->db, SQL(access_count, .building_id = building, .limit = EXPLAIN_COUNT_MAX), &c);
     if (!e)
         x->more = col_int(&c, COL_ACCESS_COUNT_GRANTS) - (int64_t)x->count;
     return e;
@@ -118,7 +118,7 @@ enum err access_explain(struct tx *tx, const struct explain_query *query, struct
     bool has_number;
     {
         CURSOR c;
-        enum err e = db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(&query->building))), &c);
+        enum err e = db_one(tx->db, SQL(building_for_number, .id = &query->building), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
         has_number = !col_null(&c, COL_BUILDING_FOR_NUMBER_VIRTUAL_NUMBER);

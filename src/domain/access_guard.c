@@ -140,10 +140,11 @@ struct guard_closing guard_next_closing(const struct guard *g, bool spoken, int6
 
 static enum err write_state(struct tx *tx, const struct guard *g, const struct id *building)
 {
-    return db_exec(tx->db, SQL_ACCESS_GUARD_WRITE,
-                   DB_ARGS(v_str(id_str(building)), v_int(is_known(g)), v_int(g->failed_us[0]), v_int(g->failed_us[1]),
-                           v_int(g->failed_us[2]), v_int(g->failed_us[3]), v_int(g->closed_until_us),
-                           v_int(g->closings), v_int(g->mailed_us), v_str(day_text(g, tx->arena))),
+    return db_exec(tx->db,
+                   SQL(access_guard_write, .building_id = building, .known = is_known(g), .failed_1 = g->failed_us[0],
+                       .failed_2 = g->failed_us[1], .failed_3 = g->failed_us[2], .failed_4 = g->failed_us[3],
+                       .closed_until = g->closed_until_us, .closings = g->closings, .mailed_at = g->mailed_us,
+                       .failed_day = day_text(g, tx->arena)),
                    NULL);
 }
 
@@ -186,7 +187,7 @@ static enum err tell_owner(struct tx *tx, const struct guard *g, const struct id
     };
     {
         CURSOR c;
-        enum err e = db_one(tx->db, SQL_ACCOUNT_GET, DB_ARGS(v_str(id_str(account))), &c);
+        enum err e = db_one(tx->db, SQL(account_get, .id = account), &c);
         if (e)
             return e;
         mail.to = col_copy(&c, COL_ACCOUNT_GET_EMAIL, tx->arena);
@@ -216,19 +217,20 @@ enum err guard_released(struct tx *tx, const struct guard *g, const struct id *b
 {
     if (!g->caller.n || tx->now_us - g->released_us < NOTED_AGAIN_US)
         return ERR_NONE;
-    const struct val id = v_str(id_str(building));
-    enum err e = db_exec(tx->db, SQL_ACCESS_CALLER_RELEASED, DB_ARGS(id, v_str(g->caller), v_int(tx->now_us)), NULL);
+    enum err e = db_exec(
+        tx->db, SQL(access_caller_released, .building_id = building, .number = g->caller, .released_at = tx->now_us),
+        NULL);
     if (e || is_known(g))
         return e;
-    return db_exec(tx->db, SQL_ACCESS_CALLER_TRIM, DB_ARGS(id, v_int(GUARD_CALLERS_MAX)), NULL);
+    return db_exec(tx->db, SQL(access_caller_trim, .building_id = building, .keep = GUARD_CALLERS_MAX), NULL);
 }
 
 enum err guard_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(tx->db, SQL_ACCESS_GUARD_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(access_guard_purge, .before = before_us, .limit = limit), ret_count);
 }
 
 enum err guard_purge_callers(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(tx->db, SQL_ACCESS_CALLER_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(access_caller_purge, .before = before_us, .limit = limit), ret_count);
 }

@@ -71,8 +71,8 @@ static enum err judge_collect(struct tx *tx, const struct door *door, struct acc
         return ERR_NONE;
     }
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_ACCESS_PASSCODES,
-                        DB_ARGS(v_str(id_str(&door->decision.building_id)), v_int(tx->now_us)), &c);
+    enum err e =
+        db_one(tx->db, SQL(access_passcodes, .building_id = &door->decision.building_id, .now = tx->now_us), &c);
     if (e)
         return e;
     const bool usable = col_int(&c, COL_ACCESS_PASSCODES_USABLE) != 0;

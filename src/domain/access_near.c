@@ -25,7 +25,7 @@ enum err near_find(struct tx *tx, const struct id *building, struct access_near 
 {
     CURSOR c;
     size_t count = 0;
-    enum err e = db_query(tx->db, SQL_ACCESS_NEWEST, DB_ARGS(v_str(id_str(building)), v_int(NEAR_ROWS_MAX)), &c);
+    enum err e = db_query(tx->db, SQL(access_newest, .building_id = building, .limit = NEAR_ROWS_MAX), &c);
     if (e)
         return e;
     for (bool more; count < ACCESS_NEAR_MAX && !(e = db_next(&c, &more)) && more;) {

@@ -30,7 +30,7 @@ static enum subscription_status account_status_of(struct str text)
 enum err account_find(struct tx *tx, struct str email, struct id *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_ACCOUNT_BY_EMAIL, DB_ARGS(v_str(email)), &c);
+    enum err e = db_one(tx->db, SQL(account_by_email, .email = email), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     *ret = col_id(&c, COL_ACCOUNT_BY_EMAIL_ID);
@@ -39,15 +39,13 @@ enum err account_find(struct tx *tx, struct str email, struct id *ret)
 
 enum err account_unbill(struct tx *tx, const struct id *account)
 {
-    return db_exec(tx->db, SQL_ACCOUNT_UNBILL,
-                   DB_ARGS(v_str(id_str(account)), v_str(str_z(tx->config->billing_free_plan))), NULL);
+    return db_exec(tx->db, SQL(account_unbill, .id = account, .plan = str_z(tx->config->billing_free_plan)), NULL);
 }
 
 static enum err account_create(struct tx *tx, struct str email, struct id *ret)
 {
     struct id id = id_new(tx->now_us), primary;
-    enum err e =
-        db_exec(tx->db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(id_str(&id)), v_str(email), v_int(tx->now_us)), NULL);
+    enum err e = db_exec(tx->db, SQL(account_insert, .id = &id, .email = email, .created_at = tx->now_us), NULL);
     if (!e)
         e = building_create_primary(tx, &id, &primary);
     if (!e && tx->config->unbilled)
@@ -68,7 +66,7 @@ enum err account_ensure(struct tx *tx, struct str email, struct id *ret)
 enum err account_list(struct tx *tx, struct str after, int64_t limit, const struct account_row **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_ACCOUNT_LIST, DB_ARGS(v_str(after), v_int(limit)), &c);
+    enum err e = db_query(tx->db, SQL(account_list, .after = after, .limit = limit), &c);
     if (e)
         return e;
     struct account_row *list = NULL;
@@ -93,7 +91,7 @@ enum err account_list(struct tx *tx, struct str after, int64_t limit, const stru
 enum err account_used(struct tx *tx, const struct id *account, bool *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_ACCOUNT_USED, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL(account_used, .id = account), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret = !e;
@@ -103,7 +101,7 @@ enum err account_used(struct tx *tx, const struct id *account, bool *ret)
 enum err account_get(struct tx *tx, const struct id *account, struct account *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_ACCOUNT_GET, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL(account_get, .id = account), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     *ret = (struct account){
@@ -122,7 +120,7 @@ enum err account_set_revision(struct tx *tx, const struct id *account, bool earl
 {
     int64_t changed;
     db_notify(tx->db, TOPIC_KEYS);
-    enum err e = db_exec(tx->db, SQL_ACCOUNT_SET_REVISION, DB_ARGS(v_str(id_str(account)), v_int(earlier)), &changed);
+    enum err e = db_exec(tx->db, SQL(account_set_revision, .id = account, .earlier_revision = earlier), &changed);
     if (!e && !changed)
         e = ERR_ACCOUNT_NOT_FOUND;
     return e || earlier ? e : key_revoke_owners(tx, account);
@@ -131,8 +129,7 @@ enum err account_set_revision(struct tx *tx, const struct id *account, bool earl
 static enum err read_usage(struct tx *tx, const struct principal *who, struct account_view *v)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_ACCOUNT_USAGE,
-                        DB_ARGS(v_str(id_str(&who->account_id)), v_str(id_str(&who->building_id))), &c);
+    enum err e = db_one(tx->db, SQL(account_usage, .account_id = &who->account_id, .id = &who->building_id), &c);
     if (e)
         return e;
     v->total_unlocks = col_int(&c, COL_ACCOUNT_USAGE_UNLOCKS);

@@ -36,22 +36,21 @@ static bool activity_fold(struct arena *a, struct str text, struct str *ret)
 /* Finds or inserts the row of an entry's kind. */
 static enum err activity_kind(struct tx *tx, const struct id *building, const struct activity *entry, int64_t *ret)
 {
-    struct val said[6] = {
-        v_str(id_str(building)),
-        v_str(entry->name),
-        v_str(str_z(activity_type_names[entry->type])),
-        v_str(entry->unlock_type.p ? entry->unlock_type : STR("")),
-        v_int(entry->succeeded),
-    };
+    const struct str type = str_z(activity_type_names[entry->type]);
+    const struct str unlock_type = entry->unlock_type.p ? entry->unlock_type : STR("");
     struct str folded;
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_ACTIVITY_KIND_GET, (struct db_args){said, 5}, &c);
+    enum err e = db_one(tx->db,
+                        SQL(activity_kind_get, .building_id = building, .name = entry->name, .type = type,
+                            .unlock_type = unlock_type, .succeeded = entry->succeeded),
+                        &c);
     if (e == ERR_NOT_FOUND && !activity_fold(tx->arena, entry->name, &folded))
         return tx_fail(tx, ERR_INTERNAL_ERROR, "a name that is not UTF-8");
-    if (e == ERR_NOT_FOUND) {
-        said[5] = v_str(folded);
-        e = db_one(tx->db, SQL_ACTIVITY_KIND_INSERT, (struct db_args){said, 6}, &c);
-    }
+    if (e == ERR_NOT_FOUND)
+        e = db_one(tx->db,
+                   SQL(activity_kind_insert, .building_id = building, .name = entry->name, .type = type,
+                       .unlock_type = unlock_type, .succeeded = entry->succeeded, .name_folded = folded),
+                   &c);
     if (!e)
         *ret = col_int(&c, COL_ACTIVITY_KIND_KIND);
     return e;
@@ -63,16 +62,16 @@ enum err activity_add(struct tx *tx, const struct id *building, const struct act
     int64_t kind = 0;
     enum err e = activity_kind(tx, building, entry, &kind);
     return e ? e
-             : db_exec(tx->db, SQL_ACTIVITY_INSERT,
-                       DB_ARGS(v_str(id_str(building)), v_int(tx->now_us - tx->now_us % MS_US), v_str(id_str(&id)),
-                               v_int(kind), v_str(id_str(&entry->unlock_id))),
+             : db_exec(tx->db,
+                       SQL(activity_insert, .building_id = building, .created_at = tx->now_us - tx->now_us % MS_US,
+                           .id = &id, .kind = kind, .unlock_id = &entry->unlock_id),
                        NULL);
 }
 
 /* ---- lists ---- */
 
 /* A LIKE pattern that matches the text literally, at any position. */
-static struct val name_pattern(struct arena *a, struct str folded)
+static struct str name_pattern(struct arena *a, struct str folded)
 {
     char *p = arena_alloc(a, 2 * folded.n + 2);
     size_t n = 0;
@@ -83,13 +82,24 @@ static struct val name_pattern(struct arena *a, struct str folded)
         p[n++] = folded.p[i];
     }
     p[n++] = '%';
-    return v_str(str_n(p, n));
+    return str_n(p, n);
 }
 
-/* The arguments $1 to $10 of the statements, in their order. */
 struct search {
-    struct val building, from_us, from_id, before_us, before_id, limit, type, succeeded, name, unlock_id;
+    const struct id *building;
+    int64_t since_us, before_us, limit;
+    struct str since_id, before_id;
+    struct str type, name, unlock_id; /* STR_NONE: any */
+    struct val succeeded;
 };
+
+/* The arguments that statements on a range of entries have in common, and these with the filters. One row more than the
+ * limit, to know whether there are more. */
+#define RANGE_ARGS(s)                                                                                                  \
+    .building_id = (s)->building, .since = (s)->since_us, .since_id = (s)->since_id, .before = (s)->before_us,         \
+    .before_id = (s)->before_id
+#define LIST_ARGS(s)                                                                                                   \
+    RANGE_ARGS(s), .limit = (s)->limit + 1, .type = (s)->type, .succeeded = (s)->succeeded, .name = (s)->name
 
 static enum err search_position(struct tx *tx, const struct id *building, const struct activity_filter *f,
                                 struct search *s)
@@ -99,8 +109,8 @@ static enum err search_position(struct tx *tx, const struct id *building, const 
         return ERR_NONE;
     if (!activity_cursor_read(tx->arena, f->cursor.s, building, f, &at))
         return ERR_INVALID_CURSOR;
-    s->before_us = v_int(at.created_us);
-    s->before_id = v_str(arena_str(tx->arena, id_str(&at.id)));
+    s->before_us = at.created_us;
+    s->before_id = arena_str(tx->arena, id_str(&at.id));
     return ERR_NONE;
 }
 
@@ -110,16 +120,15 @@ static enum err search_init(struct tx *tx, const struct id *building, const stru
     if (v_set(f->since) && v_set(f->until) && f->since.i > f->until.i)
         return tx_fail(tx, ERR_INVALID_DATE, "since must not be later than until");
     struct search s = {
-        .building = v_str(id_str(building)),
-        .from_us = v_int(v_set(f->since) ? f->since.i : INT64_MIN),
-        .from_id = v_str(STR("")),
-        .before_us = v_int(v_set(f->until) ? f->until.i + 1 : INT64_MAX),
-        .before_id = v_str(STR("")),
-        .limit = v_int(limit + 1), /* one more, to set `more` */
-        .type = v_set(f->type) ? f->type : v_null(),
-        .succeeded = v_set(f->succeeded) ? v_int(f->succeeded.b) : v_null(),
-        .name = v_null(),
-        .unlock_id = f->unlock_id,
+        .building = building,
+        .since_us = v_set(f->since) ? f->since.i : INT64_MIN,
+        .since_id = STR(""),
+        .before_us = v_set(f->until) ? f->until.i + 1 : INT64_MAX,
+        .before_id = STR(""),
+        .limit = limit,
+        .type = v_set(f->type) ? f->type.s : STR_NONE,
+        .succeeded = v_set(f->succeeded) ? v_bool(f->succeeded.b) : v_null(),
+        .unlock_id = v_set(f->unlock_id) ? f->unlock_id.s : STR_NONE,
     };
     if (v_set(f->q)) {
         struct str folded;
@@ -144,13 +153,15 @@ enum way {
 
 static enum err choose_way(struct tx *tx, const struct search *s, enum way *ret)
 {
-    if (!v_set(s->type) && !v_set(s->succeeded) && !v_set(s->name)) {
+    if (!s->type.p && !v_set(s->succeeded) && !s->name.p) {
         *ret = WAY_ALL;
         return ERR_NONE;
     }
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_ACTIVITY_KINDS,
-                        DB_ARGS(s->building, v_int(KINDS_MAX + 1), s->type, s->succeeded, s->name), &c);
+    enum err e = db_one(tx->db,
+                        SQL(activity_kinds, .building_id = s->building, .limit = KINDS_MAX + 1, .type = s->type,
+                            .succeeded = s->succeeded, .name = s->name),
+                        &c);
     if (e)
         return e;
     const int64_t kinds = col_int(&c, COL_ACTIVITY_KINDS_KINDS), matching = col_int(&c, COL_ACTIVITY_KINDS_MATCHING);
@@ -161,25 +172,23 @@ static enum err choose_way(struct tx *tx, const struct search *s, enum way *ret)
     else if (matching == kinds)
         *ret = WAY_ALL;
     else
-        *ret = matching > MERGE_MAX || v_set(s->unlock_id) ? WAY_ALONG
-               : matching > GLANCE_FROM                    ? WAY_GLANCE
-                                                           : WAY_MERGE;
+        *ret = matching > MERGE_MAX || s->unlock_id.p ? WAY_ALONG : matching > GLANCE_FROM ? WAY_GLANCE : WAY_MERGE;
     return ERR_NONE;
 }
 
 /* Limits the search to the newest `most` entries. *ret_cut: there are more. */
 static enum err activity_cut(struct tx *tx, struct search *s, int64_t most, bool *ret_cut)
 {
-    const bool one_grant = v_set(s->unlock_id);
-    const struct val args[] = {s->building,  s->from_us,  s->from_id,  s->before_us,
-                               s->before_id, v_int(most), s->unlock_id};
     CURSOR c;
-    enum err e = db_one(tx->db, one_grant ? SQL_ACTIVITY_LAST_UNLOCK : SQL_ACTIVITY_LAST,
-                        (struct db_args){args, one_grant ? 7 : 6}, &c);
+    enum err e =
+        db_one(tx->db,
+               s->unlock_id.p ? SQL(activity_last_unlock, RANGE_ARGS(s), .most = most, .unlock_id = s->unlock_id)
+                              : SQL(activity_last, RANGE_ARGS(s), .most = most),
+               &c);
     *ret_cut = !e;
     if (!e) {
-        s->from_us = v_int(col_int(&c, COL_ACTIVITY_LAST_CREATED_AT));
-        s->from_id = v_str(col_copy(&c, COL_ACTIVITY_LAST_ID, tx->arena));
+        s->since_us = col_int(&c, COL_ACTIVITY_LAST_CREATED_AT);
+        s->since_id = col_copy(&c, COL_ACTIVITY_LAST_ID, tx->arena);
     }
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
@@ -201,15 +210,13 @@ static struct activity activity_read(const struct cursor *c, struct arena *a)
 static enum err activity_read_page(struct tx *tx, enum way way, const struct search *s, struct activity_page *ret,
                                    struct activity_position *ret_end)
 {
-    const bool one_grant = v_set(s->unlock_id);
-    const struct db_args args = {(const struct val *)s, one_grant ? 10 : 9};
-    const size_t limit = (size_t)s->limit.i - 1;
+    const size_t limit = (size_t)s->limit;
     CURSOR c;
     enum err e = db_query(tx->db,
-                          way == WAY_MERGE ? SQL_ACTIVITY_MERGE
-                          : one_grant      ? SQL_ACTIVITY_LIST_UNLOCK
-                                           : SQL_ACTIVITY_LIST,
-                          args, &c);
+                          way == WAY_MERGE ? SQL(activity_merge, LIST_ARGS(s))
+                          : s->unlock_id.p ? SQL(activity_list_unlock, LIST_ARGS(s), .unlock_id = s->unlock_id)
+                                           : SQL(activity_list, LIST_ARGS(s)),
+                          &c);
     if (e)
         return e;
     struct activity *items = arena_alloc(tx->arena, limit * sizeof *items);
@@ -235,8 +242,8 @@ static enum err read_along(struct tx *tx, const struct search *whole, int64_t mo
         e = activity_read_page(tx, WAY_ALONG, &s, ret, ret_end);
     if (!e && !ret->more && is_cut) {
         ret->more = true;
-        ret_end->created_us = s.from_us.i;
-        memcpy(ret_end->id.text, s.from_id.s.p, ID_LEN);
+        ret_end->created_us = s.since_us;
+        memcpy(ret_end->id.text, s.since_id.p, ID_LEN);
     }
     return e;
 }
@@ -252,7 +259,7 @@ static enum err activity_search(struct tx *tx, const struct search *s, struct ac
         return read_along(tx, s, ALONG_MAX, ret, ret_end);
     if (way == WAY_GLANCE) {
         e = read_along(tx, s, GLANCE_MAX, ret, ret_end);
-        if (e || !ret->more || (int64_t)ret->count == s->limit.i - 1)
+        if (e || !ret->more || (int64_t)ret->count == s->limit)
             return e;
         way = WAY_MERGE;
     }

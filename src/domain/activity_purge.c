@@ -5,11 +5,11 @@
 static enum err purge_building(struct tx *tx, const struct id *building, int64_t before_us, int64_t limit,
                                int64_t *ret_count)
 {
-    const struct val id = v_str(id_str(building));
     int64_t count = 0;
-    enum err e = db_exec(tx->db, SQL_ACTIVITY_PURGE, DB_ARGS(id, v_int(before_us), v_int(limit)), &count);
+    enum err e =
+        db_exec(tx->db, SQL(activity_purge, .building_id = building, .before = before_us, .limit = limit), &count);
     if (!e && count)
-        e = db_exec(tx->db, SQL_ACTIVITY_PURGE_KINDS, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL(activity_purge_kinds, .building_id = building), NULL);
     if (!e)
         *ret_count = count;
     return e;
@@ -20,7 +20,7 @@ static enum err next_buildings(struct tx *tx, struct str after, struct id ret[st
 {
     CURSOR c;
     size_t n = 0;
-    enum err e = db_query(tx->db, SQL_BUILDING_WALK, DB_ARGS(v_str(after), v_int(ACTIVITY_WALK_MAX)), &c);
+    enum err e = db_query(tx->db, SQL(building_walk, .after = after, .limit = ACTIVITY_WALK_MAX), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < ACTIVITY_WALK_MAX;)
         ret[n++] = col_id(&c, COL_BUILDING_WALK_ID);
     *ret_count = n;

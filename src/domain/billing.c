@@ -11,7 +11,7 @@
 static enum err billing_owner(struct tx *tx, const struct billing_facts *facts, struct id *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_BILLING_ACCOUNT_BY_SUBSCRIPTION, DB_ARGS(v_str(facts->id)), &c);
+    enum err e = db_one(tx->db, SQL(billing_account_by_subscription, .subscription_id = facts->id), &c);
     if (!e)
         *ret = col_id(&c, COL_BILLING_ACCOUNT_BY_SUBSCRIPTION_ID);
     if (e == ERR_NOT_FOUND)
@@ -22,7 +22,7 @@ static enum err billing_owner(struct tx *tx, const struct billing_facts *facts, 
 enum err billing_known(struct tx *tx, struct str subscription_id)
 {
     CURSOR c;
-    return db_one(tx->db, SQL_BILLING_SUBSCRIPTION_KNOWN, DB_ARGS(v_str(subscription_id)), &c);
+    return db_one(tx->db, SQL(billing_subscription_known, .subscription_id = subscription_id), &c);
 }
 
 /* The subscription has ended; the account may buy another one. */

@@ -6,7 +6,7 @@
 enum err billing_account_get(struct tx *tx, const struct id *account, struct billing_account *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_BILLING_ACCOUNT, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL(billing_account, .id = account), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     struct billing_account a = {
@@ -25,11 +25,11 @@ enum err billing_account_get(struct tx *tx, const struct id *account, struct bil
 
 enum err billing_account_set_customer(struct tx *tx, const struct id *account, struct str customer_id)
 {
-    return db_exec(tx->db, SQL_BILLING_ACCOUNT_SET_CUSTOMER, DB_ARGS(v_str(id_str(account)), v_str(customer_id)), NULL);
+    return db_exec(tx->db, SQL(billing_account_set_customer, .id = account, .customer_id = customer_id), NULL);
 }
 
 enum err billing_account_set_subscription(struct tx *tx, const struct id *account, struct str subscription_id)
 {
-    return db_exec(tx->db, SQL_BILLING_ACCOUNT_SET_SUBSCRIPTION,
-                   DB_ARGS(v_str(id_str(account)), v_str(subscription_id)), NULL);
+    return db_exec(tx->db, SQL(billing_account_set_subscription, .id = account, .subscription_id = subscription_id),
+                   NULL);
 }

@@ -5,7 +5,7 @@
 enum err billing_event_note(struct tx *tx, struct str event_id, bool *ret_fresh)
 {
     int64_t fresh;
-    enum err e = db_exec(tx->db, SQL_BILLING_EVENT_INSERT, DB_ARGS(v_str(event_id), v_int(tx->now_us)), &fresh);
+    enum err e = db_exec(tx->db, SQL(billing_event_insert, .id = event_id, .received_at = tx->now_us), &fresh);
     if (!e)
         *ret_fresh = fresh > 0;
     return e;
@@ -13,7 +13,7 @@ enum err billing_event_note(struct tx *tx, struct str event_id, bool *ret_fresh)
 
 enum err billing_event_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(tx->db, SQL_BILLING_EVENT_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(billing_event_purge, .before = before_us, .limit = limit), ret_count);
 }
 
 static const char *const subjects[] = {

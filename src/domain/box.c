@@ -11,8 +11,8 @@ enum err box_add(struct tx *tx, struct str name, struct str number, struct str *
     crypto_base62(password, BOX_PASSWORD_LEN);
     enum err e = master_seal(tx, BOX_PURPOSE, str_z(password), &sealed);
     if (!e)
-        e = db_exec(tx->db, SQL_BOX_INSERT,
-                    DB_ARGS(v_str(name), v_str(number), v_blob(sealed.p, sealed.n), v_int(tx->now_us)), &added);
+        e = db_exec(tx->db, SQL(box_insert, .name = name, .number = number, .secret = sealed, .created_at = tx->now_us),
+                    &added);
     if (!e && !added)
         e = tx_fail(tx, ERR_BAD_REQUEST, "a box with this name already exists");
     if (!e)
@@ -34,7 +34,7 @@ static struct box box_read(const struct cursor *c, struct arena *a)
 enum err box_list(struct tx *tx, const struct box **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_BOX_LIST, DB_NO_ARGS, &c);
+    enum err e = db_query(tx->db, SQL(box_list), &c);
     if (e)
         return e;
     struct box *list = NULL;
@@ -53,14 +53,14 @@ enum err box_list(struct tx *tx, const struct box **ret, size_t *ret_count)
 enum err box_remove(struct tx *tx, struct str name)
 {
     int64_t removed;
-    enum err e = db_exec(tx->db, SQL_BOX_DELETE, DB_ARGS(v_str(name)), &removed);
+    enum err e = db_exec(tx->db, SQL(box_delete, .name = name), &removed);
     return e ? e : removed ? ERR_NONE : ERR_NOT_FOUND;
 }
 
 enum err box_find(struct tx *tx, struct str name, struct box_login *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_BOX_SECRET, DB_ARGS(v_str(name)), &c);
+    enum err e = db_one(tx->db, SQL(box_secret, .name = name), &c);
     if (e)
         return e;
     struct box_login login;
@@ -73,5 +73,6 @@ enum err box_find(struct tx *tx, struct str name, struct box_login *ret)
 
 enum err box_registered(struct tx *tx, struct str name, struct str from, int64_t until_us)
 {
-    return db_exec(tx->db, SQL_BOX_REGISTERED, DB_ARGS(v_str(name), v_int(until_us), v_str(from)), NULL);
+    return db_exec(tx->db, SQL(box_registered, .name = name, .registered_until = until_us, .registered_from = from),
+                   NULL);
 }

@@ -27,14 +27,10 @@ static int64_t remembered_since(const struct tx *tx)
 static enum err end_surplus(struct tx *tx, const struct id *account)
 {
     db_notify(tx->db, TOPIC_KEYS);
-    return db_exec(
-        tx->db, SQL_BROWSER_END_SURPLUS,
-        DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), v_int(remembered_since(tx)), v_int(BROWSERS_MAX - 1)), NULL);
-}
-
-static struct val name_or_null(const char *name)
-{
-    return name ? v_str(str_z(name)) : v_null();
+    return db_exec(tx->db,
+                   SQL(browser_end_surplus, .account_id = account, .now = tx->now_us, .since = remembered_since(tx),
+                       .keep = BROWSERS_MAX - 1),
+                   NULL);
 }
 
 static enum err insert(struct tx *tx, const struct key_options *key, const struct id *id, struct str user_agent,
@@ -45,9 +41,10 @@ static enum err insert(struct tx *tx, const struct key_options *key, const struc
     enum err e = key_issue(tx, key, &issued);
     if (e)
         return e;
-    return db_exec(tx->db, SQL_BROWSER_INSERT,
-                   DB_ARGS(v_blob(key->hash, SHA256_LEN), v_str(id_str(id)), v_str(id_str(&key->account_id)),
-                           name_or_null(names.program), name_or_null(names.system), v_int(remember), v_int(tx->now_us)),
+    return db_exec(tx->db,
+                   SQL(browser_insert, .hash = str_bytes(key->hash, SHA256_LEN), .id = id,
+                       .account_id = &key->account_id, .program = str_z(names.program), .system = str_z(names.system),
+                       .remembered = remember, .created_at = tx->now_us),
                    NULL);
 }
 
@@ -76,14 +73,15 @@ enum err browser_issue(struct tx *tx, const struct id *account, struct str user_
 enum err browser_replace(struct tx *tx, const unsigned char hash[static SHA256_LEN])
 {
     db_notify(tx->db, TOPIC_KEYS);
-    return db_exec(tx->db, SQL_BROWSER_REPLACE, DB_ARGS(v_blob(hash, SHA256_LEN), v_int(tx->now_us)), NULL);
+    return db_exec(tx->db, SQL(browser_replace, .hash = str_bytes(hash, SHA256_LEN), .revoked_at = tx->now_us), NULL);
 }
 
 enum err browser_lapsed(struct tx *tx, const unsigned char hash[static SHA256_LEN], bool *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_BROWSER_LAPSED,
-                        DB_ARGS(v_blob(hash, SHA256_LEN), v_int(tx->now_us), v_int(remembered_since(tx))), &c);
+    enum err e = db_one(
+        tx->db,
+        SQL(browser_lapsed, .hash = str_bytes(hash, SHA256_LEN), .now = tx->now_us, .since = remembered_since(tx)), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret = !e;
@@ -95,9 +93,10 @@ enum err browser_renew(struct tx *tx, const unsigned char hash[static SHA256_LEN
     const struct id key = id_new(tx->now_us);
     int64_t renewed;
     enum err e =
-        db_exec(tx->db, SQL_BROWSER_RENEW,
-                DB_ARGS(v_blob(hash, SHA256_LEN), v_int(tx->now_us), v_int(remembered_since(tx)), v_str(id_str(&key)),
-                        v_int(tx->now_us - tx->now_us % MINUTE_US), v_int(tx->now_us + KEY_SESSION_TTL_S * US_PER_S)),
+        db_exec(tx->db,
+                SQL(browser_renew, .hash = str_bytes(hash, SHA256_LEN), .now = tx->now_us,
+                    .since = remembered_since(tx), .id = &key, .last_used_at = tx->now_us - tx->now_us % MINUTE_US,
+                    .expires_at = tx->now_us + KEY_SESSION_TTL_S * US_PER_S),
                 &renewed);
     if (e)
         return e;
@@ -107,8 +106,8 @@ enum err browser_renew(struct tx *tx, const unsigned char hash[static SHA256_LEN
 enum err browser_list(struct tx *tx, const struct id *account, const struct browser_entry **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_BROWSER_LIST,
-                          DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), v_int(remembered_since(tx))), &c);
+    enum err e = db_query(
+        tx->db, SQL(browser_list, .account_id = account, .now = tx->now_us, .since = remembered_since(tx)), &c);
     if (e)
         return e;
     struct browser_entry *list = NULL;
@@ -136,8 +135,8 @@ enum err browser_end(struct tx *tx, const struct id *account, const struct id *b
 {
     int64_t ended;
     db_notify(tx->db, TOPIC_KEYS);
-    enum err e = db_exec(tx->db, SQL_BROWSER_END,
-                         DB_ARGS(v_str(id_str(account)), v_str(id_str(browser)), v_int(tx->now_us)), &ended);
+    enum err e =
+        db_exec(tx->db, SQL(browser_end, .account_id = account, .id = browser, .revoked_at = tx->now_us), &ended);
     if (e)
         return e;
     return ended ? ERR_NONE : ERR_NOT_FOUND;
@@ -146,5 +145,5 @@ enum err browser_end(struct tx *tx, const struct id *account, const struct id *b
 enum err browser_end_all(struct tx *tx, const struct id *account)
 {
     db_notify(tx->db, TOPIC_KEYS);
-    return db_exec(tx->db, SQL_BROWSER_END_ALL, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us)), NULL);
+    return db_exec(tx->db, SQL(browser_end_all, .account_id = account, .revoked_at = tx->now_us), NULL);
 }

@@ -5,7 +5,7 @@
 enum err building_of(struct tx *tx, const struct id *account, const struct id *building, bool *ret_linked)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_BUILDING_OF, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL(building_of, .account_id = account, .id = building), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     *ret_linked = col_int(&c, COL_BUILDING_OF_IS_PRIMARY) == 0;
@@ -37,7 +37,7 @@ static struct building building_read(const struct cursor *c, const struct id *ac
 enum err building_get(struct tx *tx, const struct id *account, const struct id *building, struct building *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_BUILDING_GET, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL(building_get, .account_id = account, .id = building), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     *ret = building_read(&c, account, tx->arena);
@@ -47,7 +47,7 @@ enum err building_get(struct tx *tx, const struct id *account, const struct id *
 enum err building_list(struct tx *tx, const struct id *account, const struct building **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_BUILDING_LIST, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_query(tx->db, SQL(building_list, .account_id = account), &c);
     if (e)
         return e;
     struct building *list = arena_array(tx->arena, struct building, BUILDING_MAX);
@@ -64,9 +64,10 @@ enum err building_list(struct tx *tx, const struct id *account, const struct bui
 enum err building_create_primary(struct tx *tx, const struct id *account, struct id *ret)
 {
     struct id id = id_new(tx->now_us);
-    enum err e =
-        db_exec(tx->db, SQL_BUILDING_INSERT_PRIMARY,
-                DB_ARGS(v_str(id_str(account)), v_str(id_str(&id)), v_int(tx->now_us), v_str(STR("Home"))), NULL);
+    enum err e = db_exec(
+        tx->db,
+        SQL(building_insert_primary, .account_id = account, .id = &id, .created_at = tx->now_us, .label = STR("Home")),
+        NULL);
     if (!e)
         *ret = id;
     return e;

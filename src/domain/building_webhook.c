@@ -28,8 +28,8 @@ enum err building_webhook_replay(struct tx *tx, const struct building_webhook_re
         return ERR_NOT_FOUND;
     CURSOR c;
     struct str secret;
-    enum err e = db_one(tx->db, SQL_BUILDING_WEBHOOK_BY_REQUEST,
-                        DB_ARGS(v_str(id_str(request->building)), v_str(request->key)), &c);
+    enum err e = db_one(
+        tx->db, SQL(building_webhook_by_request, .building_id = request->building, .request_id = request->key), &c);
     if (e)
         return e;
     const struct str hash = col_blob(&c, COL_BUILDING_WEBHOOK_BY_REQUEST_REQUEST_HASH);
@@ -45,7 +45,7 @@ enum err building_webhook_replay(struct tx *tx, const struct building_webhook_re
 static enum err check_count(struct tx *tx, const struct id *building)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_BUILDING_WEBHOOK_COUNT, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL(building_webhook_count, .building_id = building), &c);
     if (e)
         return e;
     return col_int(&c, COL_BUILDING_WEBHOOK_COUNT_WEBHOOKS) < BUILDING_WEBHOOK_MAX ? ERR_NONE
@@ -70,11 +70,11 @@ static enum err building_webhook_insert(struct tx *tx, const struct building_web
     enum err e = master_seal(tx, WEBHOOK_PURPOSE, secret, &sealed);
     if (e)
         return e;
-    e = db_exec(tx->db, SQL_BUILDING_WEBHOOK_INSERT,
-                DB_ARGS(v_str(id_str(request->account)), v_str(id_str(request->building)), v_str(id_str(&w->id)),
-                        v_int(w->created_us), v_str(w->url), v_int(w->events), v_str(w->description),
-                        v_blob(sealed.p, sealed.n), v_str(request->key),
-                        request->key.p ? v_blob(request->hash, SHA256_LEN) : v_null()),
+    e = db_exec(tx->db,
+                SQL(building_webhook_insert, .account_id = request->account, .building_id = request->building,
+                    .id = &w->id, .created_at = w->created_us, .url = w->url, .events = w->events,
+                    .description = w->description, .secret = sealed, .request_id = request->key,
+                    .request_hash = request->key.p ? str_bytes(request->hash, SHA256_LEN) : STR_NONE),
                 &changed);
     return e || changed ? e : ERR_RETRY; /* another request inserted the key: a lost race */
 }
@@ -115,7 +115,7 @@ enum err building_webhook_list(struct tx *tx, const struct id *building, const s
     bool more;
     size_t n = 0;
     struct building_webhook *list = arena_array(tx->arena, struct building_webhook, BUILDING_WEBHOOK_MAX);
-    enum err e = db_query(tx->db, SQL_BUILDING_WEBHOOK_LIST, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_query(tx->db, SQL(building_webhook_list, .building_id = building), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < BUILDING_WEBHOOK_MAX)
@@ -132,7 +132,7 @@ enum err building_webhook_list(struct tx *tx, const struct id *building, const s
 static enum err cancel_pending(struct tx *tx, const struct id *id)
 {
     db_notify(tx->db, TOPIC_DELIVERIES);
-    return db_exec(tx->db, SQL_BUILDING_WEBHOOK_CANCEL, DB_ARGS(v_str(id_str(id))), NULL);
+    return db_exec(tx->db, SQL(building_webhook_cancel, .webhook_id = id), NULL);
 }
 
 enum err building_webhook_update(struct tx *tx, const struct id *building, const struct id *id,
@@ -140,11 +140,11 @@ enum err building_webhook_update(struct tx *tx, const struct id *building, const
 {
     CURSOR c;
     const bool described = v_given(change->description);
-    enum err e = db_one(tx->db, SQL_BUILDING_WEBHOOK_UPDATE,
-                        DB_ARGS(v_str(id_str(building)), v_str(id_str(id)), v_str(change->url),
-                                change->events ? v_int(change->events) : v_null(), v_int(described),
-                                described ? change->description : v_null(),
-                                v_given(change->active) ? v_int(change->active.b) : v_null()),
+    enum err e = db_one(tx->db,
+                        SQL(building_webhook_update, .building_id = building, .id = id, .url = change->url,
+                            .events = change->events ? v_int(change->events) : v_null(), .described = described,
+                            .description = described && v_set(change->description) ? change->description.s : STR_NONE,
+                            .active = v_given(change->active) ? v_bool(change->active.b) : v_null()),
                         &c);
     if (e)
         return e;
@@ -156,16 +156,15 @@ enum err building_webhook_update(struct tx *tx, const struct id *building, const
 enum err building_webhook_delete(struct tx *tx, const struct id *building, const struct id *id)
 {
     int64_t changed;
-    enum err e = db_exec(tx->db, SQL_BUILDING_WEBHOOK_DELETE,
-                         DB_ARGS(v_str(id_str(building)), v_str(id_str(id)), v_int(tx->now_us)), &changed);
+    enum err e = db_exec(
+        tx->db, SQL(building_webhook_delete, .building_id = building, .id = id, .deleted_at = tx->now_us), &changed);
     return e || !changed ? e : cancel_pending(tx, id);
 }
 
 enum err building_webhook_end_all(struct tx *tx, const struct id *account)
 {
-    const struct val id = v_str(id_str(account));
-    enum err e = db_exec(tx->db, SQL_BUILDING_WEBHOOK_END_ALL, DB_ARGS(id, v_int(tx->now_us)), NULL);
-    return e ? e : db_exec(tx->db, SQL_BUILDING_WEBHOOK_CANCEL_ALL, DB_ARGS(id), NULL);
+    enum err e = db_exec(tx->db, SQL(building_webhook_end_all, .account_id = account, .deleted_at = tx->now_us), NULL);
+    return e ? e : db_exec(tx->db, SQL(building_webhook_cancel_all, .account_id = account), NULL);
 }
 
 /* ---- tests ---- */
@@ -175,8 +174,7 @@ enum err building_webhook_test(struct tx *tx, const struct id *account, const st
 {
     {
         CURSOR c;
-        enum err e =
-            db_one(tx->db, SQL_BUILDING_WEBHOOK_EXISTS, DB_ARGS(v_str(id_str(building)), v_str(id_str(id))), &c);
+        enum err e = db_one(tx->db, SQL(building_webhook_exists, .building_id = building, .id = id), &c);
         if (e)
             return e;
     }
@@ -187,7 +185,7 @@ enum err building_webhook_outcome(struct tx *tx, const struct id *id, const stru
                                   struct building_webhook_outcome *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_BUILDING_WEBHOOK_OUTCOME, DB_ARGS(v_str(id_str(id)), v_str(id_str(delivery))), &c);
+    enum err e = db_one(tx->db, SQL(building_webhook_outcome, .webhook_id = id, .id = delivery), &c);
     if (e)
         return e;
     const int status = str_index(col_str(&c, COL_BUILDING_WEBHOOK_OUTCOME_STATUS), delivery_status_names);
@@ -207,10 +205,9 @@ enum err building_webhook_ended(struct tx *tx, const struct id *id, bool deliver
 {
     *ret_disabled = false;
     if (delivered)
-        return db_exec(tx->db, SQL_BUILDING_WEBHOOK_SUCCESS, DB_ARGS(v_str(id_str(id))), NULL);
+        return db_exec(tx->db, SQL(building_webhook_success, .id = id), NULL);
     CURSOR c;
-    enum err e =
-        db_one(tx->db, SQL_BUILDING_WEBHOOK_FAILURE, DB_ARGS(v_str(id_str(id)), v_int(BUILDING_WEBHOOK_FAILURES)), &c);
+    enum err e = db_one(tx->db, SQL(building_webhook_failure, .id = id, .most = BUILDING_WEBHOOK_FAILURES), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     const bool active = col_int(&c, COL_BUILDING_WEBHOOK_FAILURE_ACTIVE) != 0;

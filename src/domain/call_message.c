@@ -24,7 +24,7 @@ static struct str message_text(struct tx *tx, const struct call_message *m, stru
 static enum err tell_owner_of(struct tx *tx, const struct call_message *m)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_CALL_MESSAGE_OWNER, DB_ARGS(v_str(id_str(&m->building_id))), &c);
+    enum err e = db_one(tx->db, SQL(call_message_owner, .id = &m->building_id), &c);
     if (e)
         return e;
     const struct mail_intent mail = {
@@ -43,23 +43,23 @@ enum err call_message_add(struct tx *tx, const struct call_message *m)
 {
     struct str sealed;
     int64_t added;
-    const struct val building = v_str(id_str(&m->building_id));
     if (m->wav.n > MESSAGE_BYTES_MAX)
         return ERR_INTERNAL_ERROR;
     enum err e = master_seal(tx, MESSAGE_PURPOSE, m->wav, &sealed);
     if (!e)
-        e = db_exec(tx->db, SQL_CALL_MESSAGE_INSERT,
-                    DB_ARGS(v_str(id_str(&m->call_id)), building, v_int(m->seconds), v_blob(sealed.p, sealed.n)),
+        e = db_exec(tx->db,
+                    SQL(call_message_insert, .call_id = &m->call_id, .building_id = &m->building_id,
+                        .seconds = m->seconds, .audio = sealed),
                     &added);
     if (!e && added)
         e = tell_owner_of(tx, m);
-    return e ? e : db_exec(tx->db, SQL_CALL_MESSAGE_TRIM, DB_ARGS(building, v_int(MESSAGES_KEPT)), NULL);
+    return e ? e : db_exec(tx->db, SQL(call_message_trim, .building_id = &m->building_id, .keep = MESSAGES_KEPT), NULL);
 }
 
 enum err call_message_get(struct tx *tx, const struct id *building, const struct id *call, struct str *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_CALL_MESSAGE_GET, DB_ARGS(v_str(id_str(call)), v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL(call_message_get, .call_id = call, .building_id = building), &c);
     if (e)
         return e;
     return crypto_open(MESSAGE_PURPOSE, col_blob(&c, COL_CALL_MESSAGE_GET_AUDIO), tx->arena, ret)
@@ -70,5 +70,5 @@ enum err call_message_get(struct tx *tx, const struct id *building, const struct
 enum err call_message_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
     const struct id first = id_first(before_us);
-    return db_exec(tx->db, SQL_CALL_MESSAGE_PURGE, DB_ARGS(v_str(id_str(&first)), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(call_message_purge, .before = &first, .limit = limit), ret_count);
 }

@@ -15,16 +15,17 @@
 enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end)
 {
     const bool ended = end->ended_us != 0;
-    return db_exec(tx->db, SQL_CALL_RECORD_WRITE,
-                   DB_ARGS(v_str(id_str(&end->building_id)), v_str(id_str(&arrival->id)),
-                           v_str(id_str(&end->account_id)), v_int(arrival->started_us),
-                           ended ? v_int(end->ended_us) : v_null(), v_str(str_z(call_front_names[arrival->front])),
-                           v_str(str_z(arrival->source)), v_str(str_z(arrival->dialled)), v_str(str_z(arrival->caller)),
-                           v_str(str_z(call_record_outcome_names[end->outcome])),
-                           v_str(str_z(access_reason_names[end->reason])), v_str(id_str(&end->grant_id)),
-                           v_int(end->resident_opened),
-                           ended ? v_str(str_z(call_ended_by_names[end->ended_by])) : v_null(),
-                           v_str(end->steps.p ? end->steps : STR("")), v_int(end->minutes)),
+    return db_exec(tx->db,
+                   SQL(call_record_write, .building_id = &end->building_id, .id = &arrival->id,
+                       .account_id = &end->account_id, .started_at = arrival->started_us,
+                       .ended_at = ended ? v_time(end->ended_us) : v_null(),
+                       .front_end = str_z(call_front_names[arrival->front]), .source = str_z(arrival->source),
+                       .dialled = str_z(arrival->dialled), .caller = str_z(arrival->caller),
+                       .outcome = str_z(call_record_outcome_names[end->outcome]),
+                       .reason = str_z(access_reason_names[end->reason]), .grant_id = &end->grant_id,
+                       .resident_opened = end->resident_opened,
+                       .ended_by = ended ? str_z(call_ended_by_names[end->ended_by]) : STR_NONE,
+                       .steps = end->steps.p ? end->steps : STR(""), .minutes = end->minutes),
                    NULL);
 }
 
@@ -53,9 +54,9 @@ static struct open_call read_open(const struct cursor *c, int64_t now_us)
 static enum err close_call(struct tx *tx, const struct open_call *call)
 {
     const struct call_end *end = &call->end;
-    enum err e = db_exec(tx->db, SQL_CALL_RECORD_CLOSE,
-                         DB_ARGS(v_str(id_str(&end->building_id)), v_str(id_str(&call->arrival.id)),
-                                 v_int(end->ended_us), v_str(str_z(call_ended_by_names[end->ended_by]))),
+    enum err e = db_exec(tx->db,
+                         SQL(call_record_close, .building_id = &end->building_id, .id = &call->arrival.id,
+                             .ended_at = end->ended_us, .ended_by = str_z(call_ended_by_names[end->ended_by])),
                          NULL);
     return e ? e : feed_ended(tx, &call->arrival, end);
 }
@@ -66,7 +67,7 @@ static enum err list_open(struct tx *tx, int64_t before_us, int64_t limit, struc
     size_t n = 0;
     bool more;
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_CALL_RECORD_OPEN, DB_ARGS(v_int(before_us), v_int(limit)), &c);
+    enum err e = db_query(tx->db, SQL(call_record_open, .before = before_us, .limit = limit), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more)
@@ -92,8 +93,7 @@ enum err call_record_append(struct tx *tx, const struct id *building, const stru
 {
     char line[CALL_STEP_LINE_MAX];
     const size_t n = call_step_write(step, line);
-    return db_exec(tx->db, SQL_CALL_RECORD_APPEND,
-                   DB_ARGS(v_str(id_str(building)), v_str(id_str(id)), v_str(str_n(line, n))), NULL);
+    return db_exec(tx->db, SQL(call_record_append, .building_id = building, .id = id, .step = str_n(line, n)), NULL);
 }
 
 /* The line ends with the word and the key, after its time. */
@@ -103,9 +103,10 @@ static enum err append_once(struct tx *tx, const struct recorded_call *call, con
     const struct str all = str_n(line, call_step_write(step, line));
     struct str words;
     (void)str_cut(all, ' ', &words);
-    return db_exec(tx->db, SQL_CALL_RECORD_APPEND_ONCE,
-                   DB_ARGS(v_str(id_str(&call->building_id)), v_str(id_str(&call->id)), v_str(all), v_str(words)),
-                   NULL);
+    return db_exec(
+        tx->db,
+        SQL(call_record_append_once, .building_id = &call->building_id, .id = &call->id, .step = all, .words = words),
+        NULL);
 }
 
 enum err call_record_fetched(struct tx *tx, const struct id *building, const struct id *id, const struct id *key)
@@ -123,7 +124,7 @@ enum err call_record_fetched(struct tx *tx, const struct id *building, const str
 enum err call_record_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
     const struct id first = id_first(before_us);
-    return db_exec(tx->db, SQL_CALL_RECORD_PURGE, DB_ARGS(v_str(id_str(&first)), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(call_record_purge, .before = &first, .limit = limit), ret_count);
 }
 
 /* ---- reading ---- */
@@ -148,10 +149,10 @@ static struct recorded_call read_call(const struct cursor *c, struct arena *a)
     };
 }
 
-static enum err read_one(struct tx *tx, enum sql statement, struct db_args args, struct recorded_call *ret)
+static enum err read_one(struct tx *tx, const struct db_call *call, struct recorded_call *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, statement, args, &c);
+    enum err e = db_one(tx->db, call, &c);
     if (e)
         return e;
     *ret = read_call(&c, tx->arena);
@@ -162,62 +163,57 @@ static enum err read_one(struct tx *tx, enum sql statement, struct db_args args,
 
 enum err call_record_get(struct tx *tx, const struct id *building, const struct id *id, struct recorded_call *ret)
 {
-    return read_one(tx, SQL_CALL_RECORD_GET, DB_ARGS(v_str(id_str(building)), v_str(id_str(id))), ret);
+    return read_one(tx, SQL(call_record_get, .building_id = building, .id = id), ret);
 }
 
 enum err call_record_find(struct tx *tx, const struct id *id, struct recorded_call *ret)
 {
-    return read_one(tx, SQL_CALL_RECORD_FIND, DB_ARGS(v_str(id_str(id))), ret);
+    return read_one(tx, SQL(call_record_find, .id = id), ret);
 }
 
 /* ---- lists ---- */
 
 struct listing {
     const struct id *building; /* NULL: all */
-    struct val before, from;   /* IDs below `before` and not below `from` */
+    struct str before, first;  /* IDs below `before` and not below `first` */
     int64_t limit;
 };
 
-/* Raises l->from to the lowest ID that a filtered list may read. *ret_cut: there are lower ones. */
+/* Raises l->first to the lowest ID that a filtered list may read. *ret_cut: there are lower ones. */
 static enum err list_cut(struct tx *tx, struct listing *l, bool *ret_cut)
 {
     CURSOR c;
-    enum err e = l->building ? db_one(tx->db, SQL_CALL_RECORD_LAST,
-                                      DB_ARGS(l->before, v_int(READ_MAX), v_str(id_str(l->building))), &c)
-                             : db_one(tx->db, SQL_CALL_RECORD_LAST_ALL, DB_ARGS(l->before, v_int(READ_MAX)), &c);
+    enum err e =
+        l->building
+            ? db_one(tx->db, SQL(call_record_last, .before = l->before, .most = READ_MAX, .building_id = l->building),
+                     &c)
+            : db_one(tx->db, SQL(call_record_last_all, .before = l->before, .most = READ_MAX), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     const struct str last = col_str(&c, COL_CALL_RECORD_LAST_ID);
-    *ret_cut = last.n == ID_LEN && memcmp(last.p, l->from.s.p, ID_LEN) > 0;
+    *ret_cut = last.n == ID_LEN && memcmp(last.p, l->first.p, ID_LEN) > 0;
     if (*ret_cut)
-        l->from = v_str(arena_str(tx->arena, last));
+        l->first = arena_str(tx->arena, last);
     return ERR_NONE;
 }
 
-static struct val or_null(struct val v)
-{
-    return v_set(v) ? v : v_null();
-}
+/* The arguments that both lists take. One row more than the limit, to set `more`; times are shown in whole
+ * milliseconds. */
+#define LIST_ARGS(l, f)                                                                                                \
+    .before = (l)->before, .first = (l)->first, .since = v_set((f)->since) ? (f)->since.i : INT64_MIN,                 \
+    .until = v_set((f)->until) ? (f)->until.i + MS_US - 1 : INT64_MAX,                                                 \
+    .outcome = v_set((f)->outcome) ? (f)->outcome.s : STR_NONE,                                                        \
+    .number = v_set((f)->number) ? (f)->number.s : STR_NONE, .limit = (l)->limit + 1
 
 static enum err list_read(struct tx *tx, const struct listing *l, const struct call_record_filter *f,
                           struct call_record_page *ret)
 {
-    const struct val args[] = {
-        l->before,
-        l->from,
-        v_int(v_set(f->since) ? f->since.i : INT64_MIN),
-        v_int(v_set(f->until) ? f->until.i + MS_US - 1 : INT64_MAX), /* times are shown in whole milliseconds */
-        or_null(f->outcome),
-        or_null(f->number),
-        v_int(l->limit + 1), /* one more, to set `more` */
-        l->building ? v_str(id_str(l->building)) : v_null(),
-    };
     struct recorded_call *items = arena_array(tx->arena, struct recorded_call, (size_t)l->limit);
     size_t n = 0;
     bool more;
     CURSOR c;
-    enum err e = l->building ? db_query(tx->db, SQL_CALL_RECORD_LIST, (struct db_args){args, 8}, &c)
-                             : db_query(tx->db, SQL_CALL_RECORD_LIST_ALL, (struct db_args){args, 7}, &c);
+    enum err e = l->building ? db_query(tx->db, SQL(call_record_list, .building_id = l->building, LIST_ARGS(l, f)), &c)
+                             : db_query(tx->db, SQL(call_record_list_all, LIST_ARGS(l, f)), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < (size_t)l->limit) {
@@ -245,8 +241,8 @@ enum err call_record_list(struct tx *tx, const struct id *building, const struct
     const struct id first = id_first(v_set(f->since) ? f->since.i : 0);
     struct listing l = {
         .building = building,
-        .before = v_set(f->cursor) ? f->cursor : v_str(ABOVE_ALL_IDS),
-        .from = v_str(arena_str(tx->arena, id_str(&first))),
+        .before = v_set(f->cursor) ? f->cursor.s : ABOVE_ALL_IDS,
+        .first = arena_str(tx->arena, id_str(&first)),
         .limit = v_set(f->limit) ? f->limit.i : CALL_RECORD_PAGE_DEFAULT,
     };
     /* IDs may run ahead of the clock, so `until` does not limit them. */
@@ -256,6 +252,6 @@ enum err call_record_list(struct tx *tx, const struct id *building, const struct
     if (e || ret->more || !is_cut)
         return e;
     ret->more = true;
-    memcpy(ret->end.text, l.from.s.p, ID_LEN);
+    memcpy(ret->end.text, l.first.p, ID_LEN);
     return ERR_NONE;
 }

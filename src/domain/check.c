@@ -29,7 +29,7 @@ enum err check_run(void *arg, struct db *db)
 {
     struct check_result *result = arg;
     CURSOR c;
-    enum err e = db_one(db, result->check->statement, DB_NO_ARGS, &c);
+    enum err e = db_one(db, SQL_AS(result->check->statement, check_recording), &c);
     if (e)
         return e;
     const struct str example = col_str(&c, COL_EXAMPLE);

@@ -7,7 +7,7 @@
 
 static enum err checkout_get(struct tx *tx, const struct id *account, const struct id *id, struct checkout *ret)
 {
-    return checkout_row(tx, SQL_CHECKOUT_BY_ID, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), ret);
+    return checkout_row(tx, SQL(checkout_by_id, .account_id = account, .id = id), ret);
 }
 
 /* ---- a client's request ---- */
@@ -20,7 +20,7 @@ bool checkout_overdue(const struct checkout *c, int64_t now_us)
 enum err checkout_replay(struct tx *tx, const struct checkout_request *r, struct checkout *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_CHECKOUT_BY_REQUEST, DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id)), &c);
+    enum err e = db_one(tx->db, SQL(checkout_by_request, .account_id = &r->account, .request_id = r->request_id), &c);
     if (e)
         return e;
     const struct str hash = col_blob(&c, COL_CHECKOUT_BY_REQUEST_REQUEST_HASH);
@@ -58,7 +58,7 @@ static enum err check_unpaid(struct tx *tx, const struct checkout_request *r, co
     struct checkout paid;
     if (account->status != SUBSCRIPTION_NONE)
         return ERR_SUBSCRIPTION_EXISTS;
-    enum err e = checkout_row(tx, SQL_CHECKOUT_PAID, DB_ARGS(v_str(id_str(&r->account))), &paid);
+    enum err e = checkout_row(tx, SQL(checkout_paid, .account_id = &r->account), &paid);
     if (e == ERR_NOT_FOUND)
         return ERR_NONE;
     return e ? e : tx_fail(tx, ERR_CHECKOUT_EXISTS, "A checkout was paid; its subscription is being activated.");
@@ -80,22 +80,22 @@ static enum err checkout_insert(struct tx *tx, const struct checkout_request *r,
                                 struct checkout *ret)
 {
     struct id id = id_new(tx->now_us);
-    enum err e =
-        db_exec(tx->db, SQL_CHECKOUT_INSERT,
-                DB_ARGS(v_str(id_str(&r->account)), v_str(id_str(&id)), v_str(r->request_id),
-                        v_blob(r->hash, SHA256_LEN), v_int(tx->now_us), v_str(r->plan), v_int(account->building_count),
-                        v_str(account->email), v_str(account->customer_id), v_str(r->return_url)),
-                NULL);
+    enum err e = db_exec(tx->db,
+                         SQL(checkout_insert, .account_id = &r->account, .id = &id, .request_id = r->request_id,
+                             .request_hash = str_bytes(r->hash, SHA256_LEN), .created_at = tx->now_us, .plan = r->plan,
+                             .quantity = account->building_count, .email = account->email,
+                             .customer_id = account->customer_id, .return_url = r->return_url),
+                         NULL);
     return e ? e : checkout_get(tx, &r->account, &id, ret);
 }
 
 /* Answers later requests with this key with the same checkout (rule 3). */
 static enum err checkout_add_alias(struct tx *tx, const struct checkout_request *r, const struct checkout *c)
 {
-    return db_exec(
-        tx->db, SQL_CHECKOUT_ALIAS_INSERT,
-        DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id), v_blob(r->hash, SHA256_LEN), v_str(id_str(&c->id))),
-        NULL);
+    return db_exec(tx->db,
+                   SQL(checkout_alias_insert, .account_id = &r->account, .request_id = r->request_id,
+                       .request_hash = str_bytes(r->hash, SHA256_LEN), .checkout_id = &c->id),
+                   NULL);
 }
 
 /* Another request while a checkout is preparing or open (rules 3 and 4). */
@@ -140,7 +140,7 @@ static enum err checkout_begin_new(struct tx *tx, const struct checkout_request 
         e = check_unpaid(tx, r, &account);
     if (e)
         return e;
-    e = checkout_row(tx, SQL_CHECKOUT_PENDING, DB_ARGS(v_str(id_str(&r->account))), &c);
+    e = checkout_row(tx, SQL(checkout_pending, .account_id = &r->account), &c);
     const bool none = e == ERR_NOT_FOUND;
     enum checkout_step step = CHECKOUT_ASK;
     if (none)
@@ -174,7 +174,7 @@ enum err checkout_begin(struct tx *tx, const struct checkout_request *r, struct 
 enum err checkout_current(struct tx *tx, const struct id *account, struct checkout *ret)
 {
     struct checkout c;
-    enum err e = checkout_row(tx, SQL_CHECKOUT_LATEST, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = checkout_row(tx, SQL(checkout_latest, .account_id = account), &c);
     if (e)
         return e;
     if (c.canceled)
@@ -186,7 +186,7 @@ enum err checkout_current(struct tx *tx, const struct id *account, struct checko
 enum err checkout_of_session(struct tx *tx, const struct id *account, struct str session_id, struct checkout *ret)
 {
     struct checkout found;
-    enum err e = checkout_row(tx, SQL_CHECKOUT_BY_SESSION, DB_ARGS(v_str(session_id)), &found);
+    enum err e = checkout_row(tx, SQL(checkout_by_session, .session_id = session_id), &found);
     if (e)
         return e;
     if (account && !id_equal(account, &found.account_id))
@@ -201,10 +201,10 @@ enum err checkout_of_session(struct tx *tx, const struct id *account, struct str
 static enum err checkout_move(struct tx *tx, struct checkout *c, enum checkout_status status)
 {
     c->status = status;
-    return db_exec(tx->db, SQL_CHECKOUT_MOVE,
-                   DB_ARGS(v_str(id_str(&c->account_id)), v_str(id_str(&c->id)),
-                           v_str(str_z(checkout_status_text(status))), v_str(c->session_id), v_str(c->url),
-                           v_str(c->subscription_id), v_int(tx->now_us)),
+    return db_exec(tx->db,
+                   SQL(checkout_move, .account_id = &c->account_id, .id = &c->id,
+                       .status = str_z(checkout_status_text(status)), .session_id = c->session_id, .url = c->url,
+                       .subscription_id = c->subscription_id, .checked_at = tx->now_us),
                    NULL);
 }
 
@@ -254,8 +254,10 @@ enum err checkout_vanish(struct tx *tx, struct checkout *c)
 
 enum err checkout_subscription_ended(struct tx *tx, const struct id *account, struct str subscription_id)
 {
-    return db_exec(tx->db, SQL_CHECKOUT_CANCEL,
-                   DB_ARGS(v_str(id_str(account)), v_str(subscription_id), v_int(tx->now_us)), NULL);
+    return db_exec(
+        tx->db,
+        SQL(checkout_cancel, .account_id = account, .subscription_id = subscription_id, .canceled_at = tx->now_us),
+        NULL);
 }
 
 /* ---- lists ---- */
@@ -264,30 +266,33 @@ enum err checkout_unsettled(struct tx *tx, int64_t before_us, int64_t limit, con
                             size_t *ret_count)
 {
     const int64_t overdue_us = tx->now_us - CHECKOUT_RESOLVE_S * US_PER_S;
-    return checkout_rows(tx, SQL_CHECKOUT_UNSETTLED, DB_ARGS(v_int(before_us), v_int(overdue_us), v_int(limit)), ret,
-                         ret_count);
+    return checkout_rows(
+        tx, SQL(checkout_unsettled, .checked_before = before_us, .created_after = overdue_us, .limit = limit), ret,
+        ret_count);
 }
 
 enum err checkout_asked(struct tx *tx, const struct checkout *list, size_t count)
 {
     enum err e = ERR_NONE;
     for (size_t i = 0; !e && i < count; i++)
-        e = db_exec(tx->db, SQL_CHECKOUT_CHECKED,
-                    DB_ARGS(v_str(id_str(&list[i].account_id)), v_str(id_str(&list[i].id)), v_int(tx->now_us)), NULL);
+        e = db_exec(
+            tx->db,
+            SQL(checkout_checked, .account_id = &list[i].account_id, .id = &list[i].id, .checked_at = tx->now_us),
+            NULL);
     return e;
 }
 
 enum err checkout_list(struct tx *tx, struct str email, int64_t limit, const struct checkout **ret, size_t *ret_count)
 {
     if (!email.p)
-        return checkout_rows(tx, SQL_CHECKOUT_LIST_PENDING, DB_ARGS(v_int(limit)), ret, ret_count);
-    return checkout_rows(tx, SQL_CHECKOUT_LIST_OF, DB_ARGS(v_int(limit), v_str(email)), ret, ret_count);
+        return checkout_rows(tx, SQL(checkout_list_pending, .limit = limit), ret, ret_count);
+    return checkout_rows(tx, SQL(checkout_list_of, .limit = limit, .email = email), ret, ret_count);
 }
 
 static enum err checkout_owner(struct tx *tx, const struct id *id, struct id *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_CHECKOUT_OWNER, DB_ARGS(v_str(id_str(id))), &c);
+    enum err e = db_one(tx->db, SQL(checkout_owner, .id = id), &c);
     if (!e)
         *ret = col_id(&c, COL_CHECKOUT_OWNER_ACCOUNT_ID);
     return e;

@@ -38,20 +38,19 @@ struct checkout checkout_row_read(const struct cursor *c, struct arena *a)
     };
 }
 
-enum err checkout_row(struct tx *tx, enum sql statement, struct db_args args, struct checkout *ret)
+enum err checkout_row(struct tx *tx, const struct db_call *call, struct checkout *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, statement, args, &c);
+    enum err e = db_one(tx->db, call, &c);
     if (!e)
         *ret = checkout_row_read(&c, tx->arena);
     return e;
 }
 
-enum err checkout_rows(struct tx *tx, enum sql statement, struct db_args args, const struct checkout **ret,
-                       size_t *ret_count)
+enum err checkout_rows(struct tx *tx, const struct db_call *call, const struct checkout **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, statement, args, &c);
+    enum err e = db_query(tx->db, call, &c);
     if (e)
         return e;
     struct checkout *list = NULL;

@@ -6,7 +6,7 @@
 /* The checkout in the columns at the beginning of the row; its texts are in the arena. */
 struct checkout checkout_row_read(const struct cursor *c, struct arena *a);
 /* The first row, in the arena. Fails with ERR_NOT_FOUND. */
-enum err checkout_row(struct tx *tx, enum sql statement, struct db_args args, struct checkout *ret) CHECKED;
+enum err checkout_row(struct tx *tx, const struct db_call *call, struct checkout *ret) CHECKED;
 /* All rows, in the arena. */
-enum err checkout_rows(struct tx *tx, enum sql statement, struct db_args args, const struct checkout **ret,
+enum err checkout_rows(struct tx *tx, const struct db_call *call, const struct checkout **ret,
                        size_t *ret_count) CHECKED;

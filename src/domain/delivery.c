@@ -63,8 +63,10 @@ static enum err delivery_settle(struct tx *tx, struct lanes *l)
         if (!json->n)
             continue;
         buf_char(json, ']');
-        e = json->full ? ERR_INTERNAL_ERROR
-                       : db_exec(tx->db, statements[i], DB_ARGS(v_str(buf_view(json)), v_int(tx->now_us)), NULL);
+        e = json->full
+                ? ERR_INTERNAL_ERROR
+                : db_exec(tx->db, SQL_AS(statements[i], delivery_lane_settle, .ids = buf_view(json), .now = tx->now_us),
+                          NULL);
     }
     return e;
 }
@@ -195,9 +197,9 @@ static enum err take_lane(struct round *r, const struct stop *stop, const struct
     unsigned wanted = least(room_of(r, lane, share), r->room), found = 0;
     bool more;
     CURSOR c;
-    enum err e = db_query(r->tx->db, SQL_DELIVERY_TAKE,
-                          DB_ARGS(v_str(id_str(&lane->webhook_id)), v_int(r->tx->now_us), v_int(wanted),
-                                  v_str(list_held(lane, a)), v_str(id_str(&t->node))),
+    enum err e = db_query(r->tx->db,
+                          SQL(delivery_take, .webhook_id = &lane->webhook_id, .now = r->tx->now_us, .limit = wanted,
+                              .held = list_held(lane, a), .leased_by = &t->node),
                           &c);
     for (; !e && !(e = db_next(&c, &more)) && more && found < wanted; found++) {
         t->list = list_room(a, t->list, t->count, &r->list_size, sizeof *t->list);
@@ -224,7 +226,7 @@ static void delivery_expect(struct round *r, int64_t due_us)
 static enum err look_ahead(struct round *r, const struct id *webhook)
 {
     CURSOR c;
-    enum err e = db_one(r->tx->db, SQL_DELIVERY_NEXT, DB_ARGS(v_str(id_str(webhook)), v_int(r->tx->now_us)), &c);
+    enum err e = db_one(r->tx->db, SQL(delivery_next, .webhook_id = webhook, .now = r->tx->now_us), &c);
     if (!e)
         delivery_expect(r, col_int(&c, COL_DELIVERY_NEXT_DUE_AT));
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
@@ -257,8 +259,9 @@ static enum err find_stops(struct round *r, const struct delivery_place *behind,
 {
     bool more;
     CURSOR c;
-    enum err e = db_query(r->tx->db, SQL_DELIVERY_LANES,
-                          DB_ARGS(v_int(behind->due_us), v_str(str_z(behind->webhook_id.text)), v_int(count)), &c);
+    enum err e = db_query(
+        r->tx->db,
+        SQL(delivery_lanes, .after = behind->due_us, .after_id = str_z(behind->webhook_id.text), .limit = count), &c);
     r->stop_count = 0;
     while (!e && !(e = db_next(&c, &more)) && more && r->stop_count < count)
         r->stops[r->stop_count++] = (struct stop){
@@ -366,12 +369,13 @@ static enum err delivery_record_one(struct tx *tx, struct delivery_result *r)
     const enum delivery_status status = !r->failure ? DELIVERY_DELIVERED : again ? DELIVERY_PENDING : DELIVERY_FAILED;
     int64_t changed;
     r->disabled = false;
-    enum err e = db_exec(tx->db, SQL_DELIVERY_RECORD,
-                         DB_ARGS(v_str(id_str(&r->webhook_id)), v_str(id_str(&r->id)), v_int(r->attempt),
-                                 v_str(str_z(delivery_status_names[status])), v_int(again ? next_us(r) : r->ended_us),
-                                 v_int(r->ended_us), r->status_code ? v_int(r->status_code) : v_null(),
-                                 v_str(str_z(r->failure)), v_int(r->lease), v_int(r->took_ms)),
-                         &changed);
+    enum err e =
+        db_exec(tx->db,
+                SQL(delivery_record, .webhook_id = &r->webhook_id, .id = &r->id, .attempts = r->attempt,
+                    .status = str_z(delivery_status_names[status]), .due_at = again ? next_us(r) : r->ended_us,
+                    .attempted_at = r->ended_us, .status_code = r->status_code ? v_int(r->status_code) : v_null(),
+                    .failure = str_z(r->failure), .leased_until = r->lease, .took_ms = r->took_ms),
+                &changed);
     if (e || !changed || again || r->form != DELIVERY_EARLIER)
         return e;
     return building_webhook_ended(tx, &r->webhook_id, !r->failure, &r->disabled);
@@ -382,9 +386,9 @@ static enum err give_up_late(struct tx *tx, struct delivery_result *r)
     r->given_up = 0;
     if (!r->failure || !r->late)
         return ERR_NONE;
-    return db_exec(tx->db, SQL_DELIVERY_LATE,
-                   DB_ARGS(v_str(id_str(&r->webhook_id)), v_int(r->ended_us - DELIVERY_LATE_S * US_PER_S),
-                           v_str(str_z(r->failure)), v_int(LATE_MAX)),
+    return db_exec(tx->db,
+                   SQL(delivery_late, .webhook_id = &r->webhook_id, .before = r->ended_us - DELIVERY_LATE_S * US_PER_S,
+                       .failure = str_z(r->failure), .limit = LATE_MAX),
                    &r->given_up);
 }
 

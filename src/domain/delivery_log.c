@@ -36,14 +36,14 @@ static struct delivery_entry delivery_log_read(const struct cursor *c, struct ar
 }
 
 /* At most `limit` rows. *ret_more: there is another one. */
-static enum err read_rows(struct tx *tx, enum sql statement, struct db_args args, int64_t limit,
-                          const struct delivery_entry **ret, size_t *ret_count, bool *ret_more)
+static enum err read_rows(struct tx *tx, const struct db_call *call, int64_t limit, const struct delivery_entry **ret,
+                          size_t *ret_count, bool *ret_more)
 {
     CURSOR c;
     struct delivery_entry *items = arena_array(tx->arena, struct delivery_entry, (size_t)limit);
     size_t n = 0;
     bool more;
-    enum err e = db_query(tx->db, statement, args, &c);
+    enum err e = db_query(tx->db, call, &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < (size_t)limit)
@@ -60,20 +60,17 @@ enum err delivery_log_page(struct tx *tx, const struct id *account, const struct
                            const struct delivery_filter *filter, struct delivery_page *ret)
 {
     const int64_t limit = v_set(filter->limit) ? filter->limit.i : DELIVERY_PAGE_DEFAULT;
-    const struct val args[] = {
-        v_str(id_str(webhook)),
-        v_set(filter->cursor) ? filter->cursor : v_str(ABOVE_ALL_IDS),
-        v_int(limit + 1), /* one more, to set `more` */
-        filter->status,
-    };
+    const struct str before = v_set(filter->cursor) ? filter->cursor.s : ABOVE_ALL_IDS;
     bool deleted;
     enum err e = webhook_find(tx, account, webhook, &deleted);
     if (e)
         return e;
-    if (v_set(filter->status))
-        return read_rows(tx, SQL_DELIVERY_LOG_STATUS, (struct db_args){args, 4}, limit, &ret->items, &ret->count,
-                         &ret->more);
-    return read_rows(tx, SQL_DELIVERY_LOG, (struct db_args){args, 3}, limit, &ret->items, &ret->count, &ret->more);
+    /* One more, to set `more`. */
+    const struct db_call *call = v_set(filter->status)
+                                     ? SQL(delivery_log_status, .webhook_id = webhook, .before = before,
+                                           .limit = limit + 1, .status = filter->status.s)
+                                     : SQL(delivery_log, .webhook_id = webhook, .before = before, .limit = limit + 1);
+    return read_rows(tx, call, limit, &ret->items, &ret->count, &ret->more);
 }
 
 enum err delivery_log_search(struct tx *tx, const struct id *account, struct str status, int64_t limit,
@@ -81,9 +78,9 @@ enum err delivery_log_search(struct tx *tx, const struct id *account, struct str
 {
     bool more;
     if (id_given(account))
-        return read_rows(tx, SQL_DELIVERY_LOG_ACCOUNT, DB_ARGS(v_str(id_str(account)), v_str(status), v_int(limit)),
-                         limit, ret, ret_count, &more);
-    return read_rows(tx, SQL_DELIVERY_LOG_ALL, DB_ARGS(v_str(status), v_int(limit)), limit, ret, ret_count, &more);
+        return read_rows(tx, SQL(delivery_log_account, .account_id = account, .status = status, .limit = limit), limit,
+                         ret, ret_count, &more);
+    return read_rows(tx, SQL(delivery_log_all, .status = status, .limit = limit), limit, ret, ret_count, &more);
 }
 
 /* ---- replay ---- */
@@ -92,8 +89,7 @@ enum err delivery_replay(struct tx *tx, const struct id *account, const struct i
                          struct id *ret_delivery)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_DELIVERY_REPLAY,
-                        DB_ARGS(v_str(id_str(webhook)), v_str(id_str(id)), v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL(delivery_replay, .webhook_id = webhook, .id = id, .account_id = account), &c);
     if (e)
         return e;
     if (!col_null(&c, COL_DELIVERY_REPLAY_DELETED_AT))
@@ -108,7 +104,7 @@ enum err delivery_replay_any(struct tx *tx, const struct id *id, struct id *ret_
     struct id account, webhook;
     {
         CURSOR c;
-        enum err e = db_one(tx->db, SQL_DELIVERY_FIND, DB_ARGS(v_str(id_str(id))), &c);
+        enum err e = db_one(tx->db, SQL(delivery_find, .id = id), &c);
         if (e)
             return e;
         account = col_id(&c, COL_DELIVERY_FIND_ACCOUNT_ID);
@@ -120,5 +116,5 @@ enum err delivery_replay_any(struct tx *tx, const struct id *id, struct id *ret_
 enum err delivery_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
     const struct id first = id_first(before_us);
-    return db_exec(tx->db, SQL_DELIVERY_PURGE, DB_ARGS(v_str(id_str(&first)), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(delivery_purge, .before = &first, .limit = limit), ret_count);
 }

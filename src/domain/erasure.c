@@ -73,7 +73,7 @@ static enum err end_numbers(struct tx *tx, const struct id *account)
         if (e == ERR_NUMBER_NOT_FOUND)
             e = ERR_NONE;
     }
-    return e ? e : db_exec(tx->db, SQL_ERASURE_UNLIST, DB_ARGS(v_str(id_str(account))), NULL);
+    return e ? e : db_exec(tx->db, SQL(erasure_unlist, .account_id = account), NULL);
 }
 
 struct membership {
@@ -85,7 +85,7 @@ static enum err list_memberships(struct tx *tx, struct str email, struct members
 {
     CURSOR c;
     size_t n = 0;
-    enum err e = db_query(tx->db, SQL_ERASURE_MEMBERSHIPS, DB_ARGS(v_str(email), v_int(MEMBER_MAX)), &c);
+    enum err e = db_query(tx->db, SQL(erasure_memberships, .email = email, .limit = MEMBER_MAX), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < MEMBER_MAX;)
         ret[n++] =
             (struct membership){col_id(&c, COL_ERASURE_MEMBERSHIPS_ID), col_id(&c, COL_ERASURE_MEMBERSHIPS_ACCOUNT_ID)};
@@ -103,8 +103,8 @@ static enum err end_memberships(struct tx *tx, struct str email)
         for (size_t i = 0; !e && i < count; i++) {
             e = member_remove(tx, &list[i].id);
             if (!e)
-                e = db_exec(tx->db, SQL_ERASURE_MEMBER_KEYS,
-                            DB_ARGS(v_str(id_str(&list[i].account)), v_str(id_str(&list[i].id))), NULL);
+                e = db_exec(tx->db, SQL(erasure_member_keys, .account_id = &list[i].account, .member_id = &list[i].id),
+                            NULL);
         }
     }
     return e;
@@ -117,7 +117,7 @@ static enum err find_mails(struct tx *tx, struct str email, struct str after, st
     CURSOR c;
     size_t n = 0;
     *ret_last = STR_NONE;
-    enum err e = db_query(tx->db, SQL_SEALED_MAILS, DB_ARGS(v_str(after), v_int(MAIL_PAGE)), &c);
+    enum err e = db_query(tx->db, SQL(sealed_mails, .after = after, .limit = MAIL_PAGE), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < MAIL_PAGE;) {
         struct mail_intent mail;
         *ret_last = col_copy(&c, COL_SEALED_MAILS_ID, tx->arena);
@@ -144,15 +144,14 @@ static enum err end_mails(struct tx *tx, struct str email)
 /* Memberships and other rows that name the person by the address, which is nowhere in the store afterwards. */
 static enum err end_address(struct tx *tx, const struct id *account, struct str email)
 {
-    const struct val id = v_str(id_str(account));
     enum err e = end_memberships(tx, email);
     if (!e)
         e = end_mails(tx, email);
     if (!e)
-        e = db_exec(tx->db, SQL_ERASURE_CHALLENGES, DB_ARGS(v_str(email)), NULL);
+        e = db_exec(tx->db, SQL(erasure_challenges, .email = email), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_ERASURE_MESSAGES, DB_ARGS(id, v_str(email)), NULL);
-    return e ? e : db_exec(tx->db, SQL_ERASURE_NAME, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL(erasure_messages, .id = account, .recipient = email), NULL);
+    return e ? e : db_exec(tx->db, SQL(erasure_name, .id = account), NULL);
 }
 
 static enum err refuse_busy(struct tx *tx, const struct id *account)
@@ -168,14 +167,14 @@ static enum err end_access(struct tx *tx, const struct id *account)
 {
     const struct str id = id_str(account);
     db_notify(tx->db, TOPIC_KEYS);
-    enum err e = db_exec(tx->db, SQL_ERASURE_REVOKE, DB_ARGS(v_str(id), v_int(tx->now_us)), NULL);
+    enum err e = db_exec(tx->db, SQL(erasure_revoke, .account_id = id, .revoked_at = tx->now_us), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_OAUTH_CODE_END_ALL, DB_ARGS(v_str(id)), NULL);
+        e = db_exec(tx->db, SQL(oauth_code_end_all, .account_id = account), NULL);
     if (!e)
         e = end_webhooks(tx, account);
     if (!e)
         e = end_numbers(tx, account);
-    return e ? e : db_exec(tx->db, SQL_ERASURE_JOBS, DB_ARGS(v_blob(id.p, id.n)), NULL);
+    return e ? e : db_exec(tx->db, SQL(erasure_jobs, .payload = id), NULL);
 }
 
 struct str erasure_job(const struct id *account, struct arena *a)
@@ -206,7 +205,6 @@ enum err erasure_begin(struct tx *tx, const struct id *account)
 
 enum err erasure_dues(struct tx *tx, const struct id *account, struct erasure_dues *ret)
 {
-    const struct db_args args = DB_ARGS(v_str(id_str(account)));
     struct billing_account billing;
     struct checkout paid;
     struct erasure_dues dues = {.unsettled = false};
@@ -214,11 +212,11 @@ enum err erasure_dues(struct tx *tx, const struct id *account, struct erasure_du
     if (e)
         return e;
     dues.customer_id = billing.customer_id;
-    e = checkout_row(tx, SQL_CHECKOUT_PENDING, args, &dues.checkout);
+    e = checkout_row(tx, SQL(checkout_pending, .account_id = account), &dues.checkout);
     dues.unsettled = !e;
     if (e && e != ERR_NOT_FOUND)
         return e;
-    e = checkout_row(tx, SQL_CHECKOUT_PAID, args, &paid);
+    e = checkout_row(tx, SQL(checkout_paid, .account_id = account), &paid);
     if (e && e != ERR_NOT_FOUND)
         return e;
     dues.subscription_id = e ? STR_NONE : paid.subscription_id;
@@ -260,7 +258,7 @@ static enum err sweep_account(struct tx *tx, const struct id *account, bool *ret
     *ret_more = false;
     for (size_t i = 0; !e && !*ret_more && i < sizeof sweeps / sizeof *sweeps; i++) {
         int64_t count = 0;
-        e = db_exec(tx->db, sweeps[i], DB_ARGS(v_str(id_str(account)), v_int(BATCH)), &count);
+        e = db_exec(tx->db, SQL_AS(sweeps[i], erasure_keys, .account_id = account, .limit = BATCH), &count);
         *ret_more = count == BATCH;
     }
     return e;
@@ -268,18 +266,17 @@ static enum err sweep_account(struct tx *tx, const struct id *account, bool *ret
 
 static enum err finish_account(struct tx *tx, const struct id *account, const struct building *buildings, size_t count)
 {
-    const struct db_args args = DB_ARGS(v_str(id_str(account)));
     enum err e = ERR_NONE;
     db_notify(tx->db, TOPIC_KEYS);
     for (size_t i = 0; !e && i < count; i++) {
         e = removal_finish(tx, account, &buildings[i].id);
         if (!e)
-            e = db_exec(tx->db, SQL_ERASURE_BUILDING_NUMBER, DB_ARGS(v_str(id_str(&buildings[i].id))), NULL);
+            e = db_exec(tx->db, SQL(erasure_building_number, .id = &buildings[i].id), NULL);
     }
     if (!e)
-        e = db_exec(tx->db, SQL_ERASURE_BUILDINGS, args, NULL);
+        e = db_exec(tx->db, SQL(erasure_buildings, .account_id = account), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_ERASURE_ACCOUNT, args, NULL);
+        e = db_exec(tx->db, SQL(erasure_account, .account_id = account), NULL);
     return e ? e : job_done(tx, erasure_job(account, tx->arena));
 }
 

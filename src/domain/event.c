@@ -119,11 +119,6 @@ struct written {
     const struct id *account, *building; /* building: NULL without one */
 };
 
-static struct val id_or_null(const struct id *id)
-{
-    return id ? v_str(id_str(id)) : v_null();
-}
-
 static enum err event_insert(struct tx *tx, const struct written *w, struct event_id *ret)
 {
     struct event_id id = {"evt_"};
@@ -132,10 +127,9 @@ static enum err event_insert(struct tx *tx, const struct written *w, struct even
     schema_write(w->shape, w->data, &json);
     enum err e = ERR_INTERNAL_ERROR;
     if (!json.full)
-        e = db_exec(tx->db, SQL_EVENT_INSERT,
-                    DB_ARGS(v_str(id_str(w->account)), v_str(str_z(id.text)), id_or_null(w->building),
-                            v_str(str_z(w->type)), v_int(tx->now_us), v_str(buf_view(&json)),
-                            tx->trace.p ? v_str(tx->trace) : v_null()),
+        e = db_exec(tx->db,
+                    SQL(event_insert, .account_id = w->account, .id = str_z(id.text), .building_id = w->building,
+                        .type = str_z(w->type), .created_at = tx->now_us, .data = buf_view(&json), .trace = tx->trace),
                     NULL);
     buf_done(&json);
     if (!e)
@@ -167,8 +161,10 @@ static enum err find_listeners(struct tx *tx, const struct id *account, uint32_t
     CURSOR c;
     size_t n = 0;
     bool more;
-    enum err e = db_query(tx->db, SQL_EVENT_LISTENERS,
-                          DB_ARGS(v_str(id_str(account)), v_int(events), id_or_null(building), v_int(earlier)), &c);
+    enum err e = db_query(tx->db,
+                          SQL(event_listeners, .account_id = account, .events = events, .building_id = building,
+                              .earlier_events = earlier),
+                          &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < LISTENERS_MAX)
@@ -182,14 +178,16 @@ static enum err event_deliver_to(struct tx *tx, const struct id *account, const 
                                  struct str event, struct id *ret_delivery)
 {
     const struct id id = id_new(tx->now_us);
-    const struct str webhook = id_str(&listener->webhook_id);
     const enum sql lower = listener->earlier ? SQL_BUILDING_WEBHOOK_LOWER : SQL_DELIVERY_LANE_LOWER;
     db_notify(tx->db, TOPIC_DELIVERIES);
-    enum err e = db_exec(
-        tx->db, SQL_EVENT_DELIVER,
-        DB_ARGS(v_str(webhook), v_str(id_str(&id)), v_str(id_str(account)), v_str(event), v_int(tx->now_us)), NULL);
+    enum err e = db_exec(tx->db,
+                         SQL(event_deliver, .webhook_id = &listener->webhook_id, .id = &id, .account_id = account,
+                             .event_id = event, .created_at = tx->now_us),
+                         NULL);
     if (!e && !listener->known_due)
-        e = db_exec(tx->db, lower, DB_ARGS(v_str(webhook), v_int(tx->now_us)), NULL);
+        e = db_exec(tx->db,
+                    SQL_AS(lower, delivery_lane_lower, .webhook_id = &listener->webhook_id, .due_at = tx->now_us),
+                    NULL);
     if (!e)
         *ret_delivery = id;
     return e;
@@ -284,5 +282,5 @@ enum err event_deliver(struct tx *tx, const struct id *account, const struct id 
 
 enum err event_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(tx->db, SQL_EVENT_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(event_purge, .before = before_us, .limit = limit), ret_count);
 }

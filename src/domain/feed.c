@@ -59,15 +59,16 @@ static enum err add_as(struct tx *tx, enum sql count, const struct id *building,
 {
     char space[DATA_MAX];
     struct buf json = {.p = space, .cap = sizeof space, .max = sizeof space};
-    const struct val id = v_str(id_str(building));
     schema_write(feed_shapes[type], data, &json);
     if (json.full)
         return ERR_INTERNAL_ERROR;
     db_fed(tx->db, building);
-    enum err e = db_exec(tx->db, count, DB_ARGS(id), NULL);
+    enum err e = db_exec(tx->db, SQL_AS(count, feed_count, .building_id = building), NULL);
     return e ? e
-             : db_exec(tx->db, SQL_FEED_INSERT,
-                       DB_ARGS(id, v_int(at_us), v_str(str_z(feed_type_names[type])), v_str(buf_view(&json))), NULL);
+             : db_exec(tx->db,
+                       SQL(feed_insert, .building_id = building, .at = at_us, .type = str_z(feed_type_names[type]),
+                           .data = buf_view(&json)),
+                       NULL);
 }
 
 enum err feed_add(struct tx *tx, const struct id *building, enum feed_type type, int64_t at_us,
@@ -100,7 +101,7 @@ enum err feed_settings(struct tx *tx, const struct id *building)
 enum err feed_newest(struct tx *tx, const struct id *building, int64_t *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_FEED_NEWEST, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL(feed_newest, .building_id = building), &c);
     if (!e || e == ERR_NOT_FOUND)
         *ret = e ? 0 : col_int(&c, COL_FEED_NEWEST_SEQ);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
@@ -113,7 +114,7 @@ enum err feed_read(struct tx *tx, const struct id *building, int64_t after, int6
     size_t n = 0, room = 0;
     bool more;
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_FEED_READ, DB_ARGS(v_str(id_str(building)), v_int(after), v_int(limit)), &c);
+    enum err e = db_query(tx->db, SQL(feed_read, .building_id = building, .after = after, .limit = limit), &c);
     while (!e && !(e = db_next(&c, &more)) && more) {
         list = list_room(tx->arena, list, n, &room, sizeof *list);
         list[n++] = (struct feed_event){.seq = col_int(&c, COL_FEED_READ_SEQ),
@@ -176,5 +177,5 @@ void feed_put(struct buf *out, const struct feed_event *e)
 
 enum err feed_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(tx->db, SQL_FEED_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(feed_purge, .before = before_us, .limit = limit), ret_count);
 }

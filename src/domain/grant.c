@@ -7,14 +7,14 @@
 #include "domain/grant_rules.h"
 #include "domain/row.h"
 
-#define ABOVE_ALL_IDS v_blob("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", ID_BYTES_LEN + 1)
+#define ABOVE_ALL_IDS str_bytes("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", ID_BYTES_LEN + 1)
 
 enum err grant_check_place(struct tx *tx, const struct grant_place *place)
 {
     if (!place->linked)
         return ERR_NONE;
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_GRANT_BUILDING_PAID, DB_ARGS(v_str(id_str(place->building))), &c);
+    enum err e = db_one(tx->db, SQL(grant_building_paid, .id = place->building), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     return str_eq(col_str(&c, COL_GRANT_BUILDING_PAID_SUBSCRIPTION_STATUS), STR("active"))
@@ -26,9 +26,8 @@ enum err grant_get(struct tx *tx, const struct grant_place *place, const struct 
 {
     CURSOR c;
     const struct id_bytes bytes = id_to_bytes(id);
-    enum err e = place->number
-                     ? db_one(tx->db, SQL_GRANT_GET, DB_ARGS(v_int(place->number), v_id_bytes(&bytes)), &c)
-                     : db_one(tx->db, SQL_GRANT_FIND, DB_ARGS(v_str(id_str(place->building)), v_id_bytes(&bytes)), &c);
+    enum err e = place->number ? db_one(tx->db, SQL(grant_get, .building = place->number, .id = &bytes), &c)
+                               : db_one(tx->db, SQL(grant_find, .building_id = place->building, .id = &bytes), &c);
     if (!e)
         *ret = grant_row(&c, tx->arena);
     return e;
@@ -41,7 +40,7 @@ enum err grant_replay(struct tx *tx, const struct id *building, struct str reque
 {
     CURSOR c;
     enum err e =
-        db_one(tx->db, SQL_GRANT_BY_REQUEST, DB_ARGS(v_str(id_str(building)), v_int(crypto_hash64(request_id))), &c);
+        db_one(tx->db, SQL(grant_by_request, .building_id = building, .request_key = crypto_hash64(request_id)), &c);
     if (e)
         return e;
     const struct str hash = col_blob(&c, COL_GRANT_BY_REQUEST_REQUEST_HASH);
@@ -55,8 +54,7 @@ enum err grant_replay(struct tx *tx, const struct id *building, struct str reque
 /* Updates the count of the building's enabled grants. */
 static enum err count_enabled(struct tx *tx, const struct id *building, int change)
 {
-    return change ? db_exec(tx->db, SQL_GRANT_COUNT_ADD, DB_ARGS(v_str(id_str(building)), v_int(change)), NULL)
-                  : ERR_NONE;
+    return change ? db_exec(tx->db, SQL(grant_count_add, .building_id = building, .change = change), NULL) : ERR_NONE;
 }
 
 static enum err grant_try_create(struct tx *tx, const struct grant_place *place, const struct grant_input *in,
@@ -120,15 +118,14 @@ enum err grant_create(struct tx *tx, const struct grant_place *place, const stru
 /* A filtered list reads this many grants at most; the page then ends, full or not. */
 #define READ_MAX 10000
 
-/* The statement of a filter, and its arguments after building, position, type and limit. */
+/* The statement of a filter, and its arguments besides building, position, type and limit. */
 struct plan {
     enum sql statement;
     enum sql last; /* finds the last of READ_MAX grants */
     bool exact;    /* without a filter on the type, the statement reads only rows that it returns */
     bool nothing;  /* the filters exclude each other */
-    /* Minimum of enabled and of uses left, then end after, end until, start after, start until. */
-    struct val args[6];
-    size_t arg_count;
+    bool ranges;   /* it takes the following, too */
+    int64_t enabled_from, uses_from, ends_after, ends_until, starts_after, starts_until;
 };
 
 static enum grant_status wanted_status(struct str name)
@@ -146,8 +143,14 @@ static struct plan plan_times(enum sql statement, int64_t ends_after, int64_t en
     return (struct plan){
         .statement = statement,
         .last = SQL_GRANT_LAST,
-        .args = {v_int(1), v_int(1), v_int(ends_after), v_int(ends_until), v_int(starts_after), v_int(starts_until)},
-        .arg_count = 6};
+        .ranges = true,
+        .enabled_from = 1,
+        .uses_from = 1,
+        .ends_after = ends_after,
+        .ends_until = ends_until,
+        .starts_after = starts_after,
+        .starts_until = starts_until,
+    };
 }
 
 static struct plan plan_status(enum grant_status status, int64_t now_us)
@@ -176,8 +179,8 @@ static struct plan plan_list(const struct grant_filter *f, int64_t now_us)
         return plan_status(GRANT_INACTIVE, now_us);
     if (!v_set(f->status)) {
         struct plan all = plan_times(SQL_GRANT_LIST, INT64_MIN, GRANT_NO_END, INT64_MIN, INT64_MAX);
-        all.args[0] = v_int(v_set(f->enabled));
-        all.args[1] = v_int(0);
+        all.enabled_from = v_set(f->enabled);
+        all.uses_from = 0;
         all.exact = !v_set(f->enabled);
         return all;
     }
@@ -204,8 +207,8 @@ static enum err plan_usable(struct tx *tx, const struct id *building, struct pla
     if (plan->statement != SQL_GRANT_LIST_USABLE)
         return ERR_NONE;
     CURSOR c;
-    enum err e =
-        db_one(tx->db, SQL_GRANT_USABLE_MANY, DB_ARGS(v_str(id_str(building)), plan->args[2], v_int(READ_MAX)), &c);
+    enum err e = db_one(
+        tx->db, SQL(grant_usable_many, .building_id = building, .ends_after = plan->ends_after, .most = READ_MAX), &c);
     if (!e)
         plan->statement = SQL_GRANT_LIST;
     else
@@ -214,13 +217,38 @@ static enum err plan_usable(struct tx *tx, const struct id *building, struct pla
 }
 
 /* The last of the READ_MAX grants below `before`; empty if there are not so many. */
-static enum err read_end(struct tx *tx, const struct id *building, enum sql last, struct val before, struct id *ret)
+static enum err read_end(struct tx *tx, const struct id *building, enum sql last, struct str before, struct id *ret)
 {
     static const struct id none;
     CURSOR c;
-    enum err e = db_one(tx->db, last, DB_ARGS(v_str(id_str(building)), before, v_int(READ_MAX)), &c);
+    enum err e =
+        db_one(tx->db, SQL_AS(last, grant_last, .building_id = building, .before = before, .most = READ_MAX), &c);
     *ret = e ? none : col_id_bytes(&c, COL_GRANT_LAST_ID);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+/* A part of the list: the newest `limit` grants of a type below `before`, and not below `first`. */
+struct part {
+    const struct id *building;
+    struct str before;
+    const struct id_bytes *first;
+    struct val type; /* null: any */
+    int64_t limit;
+};
+
+/* One row more than the limit, to set `more`. */
+#define PART_ARGS(p)                                                                                                   \
+    .building_id = (p)->building, .before = (p)->before, .first = (p)->first, .type = (p)->type, .limit = (p)->limit + 1
+
+static enum err query_part(struct tx *tx, const struct plan *plan, const struct part *part, struct cursor *ret)
+{
+    if (!plan->ranges)
+        return db_query(tx->db, SQL_AS(plan->statement, grant_list_disabled, PART_ARGS(part)), ret);
+    return db_query(tx->db,
+                    SQL_AS(plan->statement, grant_list, PART_ARGS(part), .enabled_from = plan->enabled_from,
+                           .uses_from = plan->uses_from, .ends_after = plan->ends_after, .ends_until = plan->ends_until,
+                           .starts_after = plan->starts_after, .starts_until = plan->starts_until),
+                    ret);
 }
 
 static enum err grant_read_page(struct tx *tx, struct cursor *c, size_t limit, struct grant_page *ret)
@@ -249,7 +277,7 @@ enum err grant_list(struct tx *tx, const struct id *building, const struct grant
     struct id cursor, end = {{0}};
     const bool below = v_set(filter->cursor) && id_parse(filter->cursor.s, &cursor);
     const struct id_bytes first = below ? id_to_bytes(&cursor) : (struct id_bytes){{0}};
-    const struct val before = below ? v_id_bytes(&first) : ABOVE_ALL_IDS;
+    const struct str before = below ? str_bytes(first.p, sizeof first.p) : ABOVE_ALL_IDS;
     enum err e = plan_usable(tx, building, &plan);
     const bool exact = plan.exact && (!v_set(filter->type) || plan.statement == SQL_GRANT_LIST_USABLE);
     if (!e && !exact)
@@ -257,21 +285,9 @@ enum err grant_list(struct tx *tx, const struct id *building, const struct grant
     if (e)
         return e;
     const struct id_bytes last = id_given(&end) ? id_to_bytes(&end) : (struct id_bytes){{0}};
-    const struct val args[] = {
-        v_str(id_str(building)),
-        before,
-        v_id_bytes(&last),
-        wanted_type(filter->type),
-        v_int(limit + 1), /* one more, to set `more` */
-        plan.args[0],
-        plan.args[1],
-        plan.args[2],
-        plan.args[3],
-        plan.args[4],
-        plan.args[5],
-    };
-    CURSOR c;
-    e = db_query(tx->db, plan.statement, (struct db_args){args, 5 + plan.arg_count}, &c);
+    const struct part part = {building, before, &last, wanted_type(filter->type), limit};
+    CURSOR c = {0};
+    e = query_part(tx, &plan, &part, &c);
     if (!e)
         e = grant_read_page(tx, &c, (size_t)limit, ret);
     if (!e && !ret->more && id_given(&end)) {
@@ -351,8 +367,8 @@ enum err grant_revoke(struct tx *tx, const struct id *account, const struct id *
     const struct id_bytes bytes = id_to_bytes(id);
     {
         CURSOR c;
-        enum err e = db_one(tx->db, SQL_GRANT_REVOKE,
-                            DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes), v_int(tx->now_us)), &c);
+        enum err e =
+            db_one(tx->db, SQL(grant_revoke, .building_id = building, .id = &bytes, .updated_at = tx->now_us), &c);
         if (e)
             return e == ERR_NOT_FOUND ? grant_get(tx, &(struct grant_place){.building = building}, id, &g) : e;
         was_enabled = (int)col_int(&c, COL_GRANT_REVOKE_ENABLED);
@@ -360,7 +376,7 @@ enum err grant_revoke(struct tx *tx, const struct id *account, const struct id *
     }
     enum err e = count_enabled(tx, building, -was_enabled);
     if (!e)
-        e = db_exec(tx->db, SQL_GUEST_LINK_DELETE, DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes)), NULL);
+        e = db_exec(tx->db, SQL(guest_link_delete, .building_id = building, .grant_id = &bytes), NULL);
     if (!e)
         e = event_write_earlier(tx, EARLIER_UNLOCK_REVOKED, account, building, &data);
     return e ? e : feed_grant(tx, building, FEED_GRANT_REVOKED, id, 0);

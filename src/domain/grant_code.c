@@ -9,9 +9,10 @@ static enum err grant_code_taken(struct tx *tx, const struct id *building, const
 {
     CURSOR c;
     const struct id_bytes id = id_to_bytes(&g->id);
-    enum err e =
-        db_one(tx->db, SQL_GRANT_CODE_TAKEN,
-               DB_ARGS(v_str(id_str(building)), v_str(str_z(g->code)), v_id_bytes(&id), v_int(tx->now_us)), &c);
+    enum err e = db_one(
+        tx->db,
+        SQL(grant_code_taken, .building_id = building, .access_code = str_z(g->code), .id = &id, .now = tx->now_us),
+        &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret_taken = !e;
@@ -26,13 +27,13 @@ static enum err take_code(struct tx *tx, const struct id *building, const struct
     int64_t released;
     if (!g->enabled)
         return ERR_NONE;
-    enum err e = db_exec(tx->db, SQL_GRANT_CODE_RELEASE,
-                         DB_ARGS(v_str(id_str(building)), v_str(str_z(g->code)), v_id_bytes(&id),
-                                 v_int(crypto_hash64(g->request_id)), v_int(tx->now_us)),
+    enum err e = db_exec(tx->db,
+                         SQL(grant_code_release, .building_id = building, .access_code = str_z(g->code), .id = &id,
+                             .request_key = crypto_hash64(g->request_id), .updated_at = tx->now_us),
                          &released);
     if (e || !released)
         return e;
-    return db_exec(tx->db, SQL_GRANT_COUNT_ADD, DB_ARGS(v_str(id_str(building)), v_int(-released)), NULL);
+    return db_exec(tx->db, SQL(grant_count_add, .building_id = building, .change = -released), NULL);
 }
 
 enum err grant_code_check(struct tx *tx, const struct id *building, const struct grant *g)
@@ -56,7 +57,7 @@ static enum err mark_taken(struct tx *tx, const struct id *building, bool taken[
     CURSOR c;
     bool more;
     uint32_t left = CODES;
-    enum err e = db_query(tx->db, SQL_GRANT_CODES, DB_ARGS(v_str(id_str(building)), v_int(tx->now_us)), &c);
+    enum err e = db_query(tx->db, SQL(grant_codes, .building_id = building, .now = tx->now_us), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more) {

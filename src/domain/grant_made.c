@@ -14,9 +14,9 @@ static enum err list_made(struct tx *tx, const struct id *account, const struct 
     int64_t n = 0;
     bool more;
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_GRANT_MADE_BY,
-                          DB_ARGS(v_str(id_str(account)), member ? v_id_bytes(&bytes) : v_null(), v_int(tx->now_us),
-                                  v_int(GRANTS_ENDED_MAX + 1)),
+    enum err e = db_query(tx->db,
+                          SQL(grant_made_by, .account_id = account, .member_id = member ? &bytes : NULL,
+                              .now = tx->now_us, .limit = GRANTS_ENDED_MAX + 1),
                           &c);
     if (e)
         return e;

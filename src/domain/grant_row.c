@@ -52,9 +52,9 @@ static struct val uses_or_null(int uses)
     return uses == GRANT_UNLIMITED ? v_null() : v_int(uses);
 }
 
-static struct val code_of(const struct grant *g)
+static struct str code_of(const struct grant *g)
 {
-    return g->type == GRANT_PASSCODE ? v_str(str_z(g->code)) : v_null();
+    return g->type == GRANT_PASSCODE ? str_z(g->code) : STR_NONE;
 }
 
 static struct val of_routine(const struct grant *g, int64_t i)
@@ -62,12 +62,12 @@ static struct val of_routine(const struct grant *g, int64_t i)
     return g->type == GRANT_ROUTINE ? v_int(i) : v_null();
 }
 
-static struct val id_or_null(const struct id *id, struct id_bytes *bytes)
+static const struct id_bytes *id_or_null(const struct id *id, struct id_bytes *bytes)
 {
     if (!id_given(id))
-        return v_null();
+        return NULL;
     *bytes = id_to_bytes(id);
-    return v_id_bytes(bytes);
+    return bytes;
 }
 
 static enum err grant_row_try_insert(struct tx *tx, const struct id *building, const struct grant *g,
@@ -77,13 +77,15 @@ static enum err grant_row_try_insert(struct tx *tx, const struct id *building, c
     struct id_bytes key, member;
     const struct id_bytes id = id_to_bytes(&g->id);
     enum err e = db_exec(
-        tx->db, SQL_GRANT_INSERT,
-        DB_ARGS(v_str(id_str(building)), v_id_bytes(&id), v_int(g->type), v_str(g->label), v_int(g->enabled),
-                v_int(g->created_us), v_int(g->starts_us), v_int(g->ends_us), uses_or_null(g->remaining_uses),
-                code_of(g), v_int(g->voice), of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
-                of_routine(g, g->schedule.end_minute), v_str(g->schedule.timezone), v_str(g->request_id),
-                v_int(crypto_hash64(g->request_id)), v_blob(request_hash, GRANT_REQUEST_HASH_LEN),
-                id_or_null(&g->created_by, &key), id_or_null(&g->member_id, &member)),
+        tx->db,
+        SQL(grant_insert, .building_id = building, .id = &id, .type = g->type, .label = g->label, .enabled = g->enabled,
+            .created_at = g->created_us, .starts_at = g->starts_us, .ends_at = g->ends_us,
+            .remaining_uses = uses_or_null(g->remaining_uses), .access_code = code_of(g), .voice = g->voice,
+            .days = of_routine(g, g->schedule.days), .start_minute = of_routine(g, g->schedule.start_minute),
+            .end_minute = of_routine(g, g->schedule.end_minute), .timezone = g->schedule.timezone,
+            .request_id = g->request_id, .request_key = crypto_hash64(g->request_id),
+            .request_hash = str_bytes(request_hash, GRANT_REQUEST_HASH_LEN),
+            .created_by = id_or_null(&g->created_by, &key), .member_id = id_or_null(&g->member_id, &member)),
         &changed);
     if (!e)
         *ret_inserted = changed == 1;
@@ -97,7 +99,7 @@ enum err grant_row_insert(struct tx *tx, const struct id *building, const struct
     enum err e = grant_row_try_insert(tx, building, g, request_hash, ret_inserted);
     if (e || *ret_inserted)
         return e;
-    e = db_exec(tx->db, SQL_GRANT_BUILDING_ADD, DB_ARGS(v_str(id_str(building))), &numbered);
+    e = db_exec(tx->db, SQL(grant_building_add, .id = building), &numbered);
     return e || !numbered ? e : grant_row_try_insert(tx, building, g, request_hash, ret_inserted);
 }
 
@@ -106,12 +108,13 @@ enum err grant_row_update(struct tx *tx, const struct id *building, const struct
     int64_t changed;
     const struct id_bytes id = id_to_bytes(&g->id);
     enum err e =
-        db_exec(tx->db, SQL_GRANT_UPDATE,
-                DB_ARGS(v_str(id_str(building)), v_id_bytes(&id), v_int(g->version), v_str(g->label), v_int(g->enabled),
-                        v_int(g->starts_us), v_int(g->ends_us), uses_or_null(g->remaining_uses), code_of(g),
-                        v_int(g->voice), of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
-                        of_routine(g, g->schedule.end_minute), v_str(g->schedule.timezone), v_int(tx->now_us),
-                        uses_or_null(g->max_uses)),
+        db_exec(tx->db,
+                SQL(grant_update, .building_id = building, .id = &id, .version = g->version, .label = g->label,
+                    .enabled = g->enabled, .starts_at = g->starts_us, .ends_at = g->ends_us,
+                    .remaining_uses = uses_or_null(g->remaining_uses), .access_code = code_of(g), .voice = g->voice,
+                    .days = of_routine(g, g->schedule.days), .start_minute = of_routine(g, g->schedule.start_minute),
+                    .end_minute = of_routine(g, g->schedule.end_minute), .timezone = g->schedule.timezone,
+                    .updated_at = tx->now_us, .max_uses = uses_or_null(g->max_uses)),
                 &changed);
     if (!e)
         *ret_updated = changed == 1;

@@ -18,7 +18,7 @@ static enum err guest_link_read(struct tx *tx, const struct id *building, const 
 {
     CURSOR c;
     *ret_found = false;
-    enum err e = db_one(tx->db, SQL_GUEST_LINK_GET, DB_ARGS(v_str(id_str(building)), v_id_bytes(grant)), &c);
+    enum err e = db_one(tx->db, SQL(guest_link_get, .building_id = building, .grant_id = grant), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     if (!crypto_open(GUEST_LINK_PURPOSE, col_blob(&c, COL_GUEST_LINK_GET_TOKEN), tx->arena, &ret->token))
@@ -43,9 +43,9 @@ static enum err guest_link_add(struct tx *tx, const struct id *building, const s
     enum err e = master_seal(tx, GUEST_LINK_PURPOSE, ret->token, &sealed);
     int64_t added;
     if (!e)
-        e = db_exec(tx->db, SQL_GUEST_LINK_ADD,
-                    DB_ARGS(v_str(id_str(building)), v_id_bytes(grant), v_str(str_z(hash)), v_blob(sealed.p, sealed.n),
-                            v_str(timezone), v_int(tx->now_us)),
+        e = db_exec(tx->db,
+                    SQL(guest_link_add, .building_id = building, .grant_id = grant, .hash = str_z(hash),
+                        .token = sealed, .timezone = timezone, .created_at = tx->now_us),
                     &added);
     if (e)
         return e;
@@ -58,7 +58,7 @@ static enum err set_zone(struct tx *tx, const struct id *building, const struct 
     if (!timezone.p || str_eq(timezone, link->timezone))
         return ERR_NONE;
     link->timezone = timezone;
-    return db_exec(tx->db, SQL_GUEST_LINK_ZONE, DB_ARGS(v_str(id_str(building)), v_id_bytes(grant), v_str(timezone)),
+    return db_exec(tx->db, SQL(guest_link_zone, .building_id = building, .grant_id = grant, .timezone = timezone),
                    NULL);
 }
 
@@ -118,9 +118,7 @@ enum err guest_link_end(struct tx *tx, const struct grant_place *place, const st
     struct grant g;
     const struct id_bytes bytes = id_to_bytes(grant);
     enum err e = grant_get(tx, place, grant, &g);
-    return e ? e
-             : db_exec(tx->db, SQL_GUEST_LINK_DELETE, DB_ARGS(v_str(id_str(place->building)), v_id_bytes(&bytes)),
-                       NULL);
+    return e ? e : db_exec(tx->db, SQL(guest_link_delete, .building_id = place->building, .grant_id = &bytes), NULL);
 }
 
 /* ---- for the guest ---- */
@@ -131,7 +129,7 @@ static enum err guest_link_find(struct tx *tx, struct str token, struct id *ret_
     CURSOR c;
     char hash[HASH_TEXT_LEN + 1];
     hash_token(token, hash);
-    enum err e = db_one(tx->db, SQL_GUEST_LINK_FIND, DB_ARGS(v_str(str_z(hash))), &c);
+    enum err e = db_one(tx->db, SQL(guest_link_find, .hash = str_z(hash)), &c);
     if (e)
         return e;
     *ret_building = col_id(&c, COL_GUEST_LINK_FIND_BUILDING_ID);

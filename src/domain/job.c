@@ -6,9 +6,10 @@ static enum err job_insert(struct tx *tx, enum sql statement, struct str id, con
                            struct str payload)
 {
     db_notify(tx->db, TOPIC_JOBS);
-    return db_exec(
-        tx->db, statement,
-        DB_ARGS(v_str(id), v_str(str_z(kind)), v_int(tx->now_us), v_int(due_us), v_blob(payload.p, payload.n)), NULL);
+    return db_exec(tx->db,
+                   SQL_AS(statement, job_insert, .id = id, .kind = str_z(kind), .created_at = tx->now_us,
+                          .due_at = due_us, .payload = payload),
+                   NULL);
 }
 
 enum err job_add(struct tx *tx, const char *kind, int64_t due_us, struct str payload)
@@ -30,28 +31,28 @@ enum err job_add_again(struct tx *tx, struct str name, const char *kind, int64_t
 enum err job_repeat(struct tx *tx, struct str id, int64_t created_us, int64_t due_us)
 {
     db_notify(tx->db, TOPIC_JOBS);
-    return db_exec(tx->db, SQL_JOB_REPEAT, DB_ARGS(v_str(id), v_int(created_us), v_int(due_us)), NULL);
+    return db_exec(tx->db, SQL(job_repeat, .id = id, .created_at = created_us, .due_at = due_us), NULL);
 }
 
 enum err job_reschedule(struct tx *tx, struct str name, int64_t due_us)
 {
     db_notify(tx->db, TOPIC_JOBS);
-    return db_exec(tx->db, SQL_JOB_RESCHEDULE, DB_ARGS(v_str(name), v_int(due_us)), NULL);
+    return db_exec(tx->db, SQL(job_reschedule, .id = name, .due_at = due_us), NULL);
 }
 
 enum err job_reschedule_all(struct tx *tx, const char *kind, int64_t due_us)
 {
     db_notify(tx->db, TOPIC_JOBS);
-    return db_exec(tx->db, SQL_JOB_RESCHEDULE_ALL, DB_ARGS(v_str(str_z(kind)), v_int(due_us)), NULL);
+    return db_exec(tx->db, SQL(job_reschedule_all, .kind = str_z(kind), .due_at = due_us), NULL);
 }
 
 enum err job_hold(struct tx *tx, struct str name, const char *kind, struct str payload, const struct id *node,
                   int64_t lease_us, int64_t *ret_lease)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_JOB_HOLD,
-                        DB_ARGS(v_str(name), v_str(str_z(kind)), v_int(tx->now_us), v_blob(payload.p, payload.n),
-                                v_int(lease_us), v_str(id_str(node))),
+    enum err e = db_one(tx->db,
+                        SQL(job_hold, .id = name, .kind = str_z(kind), .created_at = tx->now_us, .payload = payload,
+                            .lasts = lease_us, .leased_by = node),
                         &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
@@ -61,18 +62,18 @@ enum err job_hold(struct tx *tx, struct str name, const char *kind, struct str p
 
 enum err job_release(struct tx *tx, struct str name, int64_t lease)
 {
-    return db_exec(tx->db, SQL_JOB_RELEASE, DB_ARGS(v_str(name), v_int(lease)), NULL);
+    return db_exec(tx->db, SQL(job_release, .id = name, .leased_until = lease), NULL);
 }
 
 enum err job_done(struct tx *tx, struct str id)
 {
-    return db_exec(tx->db, SQL_JOB_DELETE, DB_ARGS(v_str(id)), NULL);
+    return db_exec(tx->db, SQL(job_delete, .id = id), NULL);
 }
 
 enum err job_list_failing(struct tx *tx, int64_t limit, const struct failing_job **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_JOB_LIST_FAILING, DB_ARGS(v_int(limit)), &c);
+    enum err e = db_query(tx->db, SQL(job_list_failing, .limit = limit), &c);
     if (e)
         return e;
     struct failing_job *list = NULL;

@@ -79,7 +79,7 @@ static enum err read_principal(const struct cursor *c, int64_t now_us, struct pr
 enum err key_authenticate(struct tx *tx, const unsigned char hash[static SHA256_LEN], struct principal *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_KEY_AUTHENTICATE, DB_ARGS(v_blob(hash, SHA256_LEN)), &c);
+    enum err e = db_one(tx->db, SQL(key_authenticate, .hash = str_bytes(hash, SHA256_LEN)), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_INVALID_KEY : e;
     return read_principal(&c, tx->now_us, ret);
@@ -102,19 +102,19 @@ static bool principal_holds(void *context, const struct cursor *row)
 
 void key_assume(struct tx *tx, struct key_assumption *a)
 {
-    a->arg = v_blob(a->hash, sizeof a->hash);
-    a->statement = (struct db_assumption){SQL_KEY_CONFIRM, {&a->arg, 1}, principal_holds, a};
-    db_assume(tx->db, &a->statement);
+    a->confirm = SQL_ARGS(key_confirm, .hash = str_bytes(a->hash, sizeof a->hash));
+    a->assumption = (struct db_assumption){&a->confirm.call, principal_holds, a};
+    db_assume(tx->db, &a->assumption);
 }
 
 enum err key_touch(struct tx *tx, const struct key_use *uses, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct key_use *u = &uses[i];
-        enum err e = db_exec(
-            tx->db, SQL_KEY_TOUCH,
-            DB_ARGS(v_str(id_str(&u->account_id)), v_str(id_str(&u->key_id)), v_int(u->at_us - u->at_us % MINUTE_US)),
-            NULL);
+        enum err e = db_exec(tx->db,
+                             SQL(key_touch, .account_id = &u->account_id, .id = &u->key_id,
+                                 .last_used_at = u->at_us - u->at_us % MINUTE_US),
+                             NULL);
         if (e)
             return e;
     }
@@ -136,8 +136,9 @@ static enum err check_limit(struct tx *tx, const struct id *account, enum key_ki
     if (!kinds[kind].active_max)
         return ERR_NONE;
     CURSOR c;
-    const struct val mark = v_int(SCOPE(OWNER)), marked = v_int(kind == KEY_OWNER ? SCOPE(OWNER) : 0);
-    enum err e = db_one(tx->db, SQL_KEY_COUNT, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), mark, marked), &c);
+    const int64_t mark = SCOPE(OWNER), marked = kind == KEY_OWNER ? mark : 0;
+    enum err e =
+        db_one(tx->db, SQL(key_count, .account_id = account, .now = tx->now_us, .mask = mark, .masked = marked), &c);
     if (e)
         return e;
     return col_int(&c, COL_KEY_COUNT_KEYS) < kinds[kind].active_max ? ERR_NONE : ERR_KEY_LIMIT;
@@ -167,7 +168,7 @@ enum err key_issue(struct tx *tx, const struct key_options *o, struct key_issued
         .scopes = o->kind == KEY_OWNER ? owner_scopes() : o->scopes,
         .expires_at_us = o->kind == KEY_OWNER ? INT64_MAX : tx->now_us + o->ttl_s * US_PER_S,
     };
-    const struct val end = o->kind == KEY_OWNER ? v_null() : v_int(k.expires_at_us);
+    const struct val end = o->kind == KEY_OWNER ? v_null() : v_time(k.expires_at_us);
     unsigned char hash[SHA256_LEN];
     if (o->hash) {
         memcpy(hash, o->hash, sizeof hash);
@@ -178,11 +179,11 @@ enum err key_issue(struct tx *tx, const struct key_options *o, struct key_issued
         crypto_wipe(secret, sizeof secret);
         key_hash(str_z(k.text), hash);
     }
-    e = db_exec(tx->db, SQL_KEY_INSERT,
-                DB_ARGS(v_blob(hash, sizeof hash), v_str(id_str(&k.id)), v_str(id_str(&o->account_id)),
-                        v_str(id_str(&o->building_id)), v_str(id_str(&o->member_id)),
-                        v_str(str_z(kinds[o->kind].stored)), v_str(o->name), v_str(str_z(k.prefix)), v_int(k.scopes),
-                        v_int(tx->now_us), end),
+    e = db_exec(tx->db,
+                SQL(key_insert, .hash = str_bytes(hash, sizeof hash), .id = &k.id, .account_id = &o->account_id,
+                    .building_id = &o->building_id, .member_id = &o->member_id, .kind = str_z(kinds[o->kind].stored),
+                    .name = o->name, .prefix = str_z(k.prefix), .scopes = k.scopes, .created_at = tx->now_us,
+                    .expires_at = end),
                 NULL);
     if (!e)
         *ret = k;
@@ -201,9 +202,9 @@ enum err key_renew(struct tx *tx, const struct id *account, const struct key_iss
     int64_t renewed;
     key_hash(str_z(key->text), hash);
     db_notify(tx->db, TOPIC_KEYS);
-    enum err e = db_exec(tx->db, SQL_KEY_RENEW,
-                         DB_ARGS(v_str(id_str(account)), v_str(id_str(&key->id)), v_blob(hash, sizeof hash),
-                                 v_str(str_z(key->prefix)), v_int(key->scopes), v_int(key->expires_at_us)),
+    enum err e = db_exec(tx->db,
+                         SQL(key_renew, .account_id = account, .id = &key->id, .hash = str_bytes(hash, sizeof hash),
+                             .prefix = str_z(key->prefix), .scopes = key->scopes, .expires_at = key->expires_at_us),
                          &renewed);
     return e || renewed ? e : ERR_NOT_FOUND;
 }
@@ -271,7 +272,7 @@ static enum key_kind kind_of(struct str stored, int64_t scopes)
 enum err key_list(struct tx *tx, const struct id *account, const struct key_entry **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_KEY_LIST, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_query(tx->db, SQL(key_list, .account_id = account), &c);
     if (e)
         return e;
     struct key_entry *list = NULL;
@@ -298,8 +299,7 @@ enum err key_revoke(struct tx *tx, const struct id *account, const struct id *ke
 {
     int64_t changed;
     db_notify(tx->db, TOPIC_KEYS);
-    enum err e = db_exec(tx->db, SQL_KEY_REVOKE, DB_ARGS(v_str(id_str(account)), v_str(id_str(key)), v_int(tx->now_us)),
-                         &changed);
+    enum err e = db_exec(tx->db, SQL(key_revoke, .account_id = account, .id = key, .revoked_at = tx->now_us), &changed);
     if (e)
         return e;
     return changed ? ERR_NONE : ERR_NOT_FOUND;
@@ -308,23 +308,23 @@ enum err key_revoke(struct tx *tx, const struct id *account, const struct id *ke
 enum err key_revoke_owners(struct tx *tx, const struct id *account)
 {
     db_notify(tx->db, TOPIC_KEYS);
-    return db_exec(tx->db, SQL_KEY_REVOKE_OWNERS,
-                   DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), v_int(SCOPE(OWNER))), NULL);
+    return db_exec(
+        tx->db, SQL(key_revoke_owners, .account_id = account, .revoked_at = tx->now_us, .scope = SCOPE(OWNER)), NULL);
 }
 
 enum err key_revoke_others(struct tx *tx, const struct id *account, const struct id *keep, int64_t *ret_count)
 {
     db_notify(tx->db, TOPIC_KEYS);
-    enum err e = db_exec(tx->db, SQL_OAUTH_CODE_END_ALL, DB_ARGS(v_str(id_str(account))), NULL);
+    enum err e = db_exec(tx->db, SQL(oauth_code_end_all, .account_id = account), NULL);
     if (e)
         return e;
-    return db_exec(tx->db, SQL_KEY_REVOKE_OTHERS,
-                   DB_ARGS(v_str(id_str(account)), v_str(id_str(keep)), v_int(tx->now_us),
-                           v_int(tx->now_us - KEY_REMEMBERED_S * US_PER_S)),
+    return db_exec(tx->db,
+                   SQL(key_revoke_others, .account_id = account, .id = keep, .revoked_at = tx->now_us,
+                       .since = tx->now_us - KEY_REMEMBERED_S * US_PER_S),
                    ret_count);
 }
 
 enum err key_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(tx->db, SQL_KEY_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(key_purge, .before = before_us, .limit = limit), ret_count);
 }

@@ -34,10 +34,10 @@ enum err key_authenticate(struct tx *tx, const unsigned char hash[static SHA256_
 /* Knowledge about a key that the store was not asked for. */
 struct key_assumption {
     unsigned char hash[SHA256_LEN];
-    bool given;           /* `who` is what key_authenticate returned before */
-    struct principal who; /* if `given` */
-    struct val arg;       /* for key_assume, like the next */
-    struct db_assumption statement;
+    bool given;                      /* `who` is what key_authenticate returned before */
+    struct principal who;            /* if `given` */
+    struct args_key_confirm confirm; /* for key_assume, like the next */
+    struct db_assumption assumption;
 };
 /* Lets the body take a->who for granted; see db_assume. If the key no longer authenticates, or anything but
  * last_used_us has changed, clears a->given, and the body runs again. a->who must have a building_number. */

@@ -5,8 +5,7 @@
 enum err key_lives(struct tx *tx, const struct id *account, const struct id *key, bool *ret)
 {
     CURSOR c;
-    enum err e =
-        db_one(tx->db, SQL_KEY_LIVES, DB_ARGS(v_str(id_str(account)), v_str(id_str(key)), v_int(tx->now_us)), &c);
+    enum err e = db_one(tx->db, SQL(key_lives, .account_id = account, .id = key, .now = tx->now_us), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret = !e;
@@ -16,7 +15,7 @@ enum err key_lives(struct tx *tx, const struct id *account, const struct id *key
 enum err key_name(struct tx *tx, const struct id *account, const struct id *key, struct str *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_KEY_NAME, DB_ARGS(v_str(id_str(account)), v_str(id_str(key))), &c);
+    enum err e = db_one(tx->db, SQL(key_name, .account_id = account, .id = key), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret = e ? STR_NONE : col_copy(&c, COL_KEY_NAME_NAME, tx->arena);

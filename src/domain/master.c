@@ -21,7 +21,7 @@
 static enum err read_check(struct tx *tx, struct str name, struct str *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_SETTING_GET, DB_ARGS(v_str(name)), &c);
+    enum err e = db_one(tx->db, SQL(setting_get, .name = name), &c);
     *ret = e ? STR_NONE : col_copy(&c, COL_SETTING_GET_VALUE, tx->arena);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
@@ -36,7 +36,7 @@ static bool is_check_of(enum master_key which, struct str check)
 static enum err read_sample(struct tx *tx, struct str *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_SEALED_WEBHOOK_NEWEST, DB_NO_ARGS, &c);
+    enum err e = db_one(tx->db, SQL(sealed_webhook_newest), &c);
     *ret = e ? STR_NONE : arena_str(tx->arena, col_blob(&c, COL_SEALED_WEBHOOK_NEWEST_SECRET));
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
@@ -69,7 +69,7 @@ static enum err claim_first(struct tx *tx, struct str *ret)
             return tx_fail(tx, ERR_USAGE, OTHER_KEY);
     }
     (void)crypto_master_check(which, check);
-    e = db_exec(tx->db, SQL_SETTING_CLAIM, DB_ARGS(v_str(SEALING), v_str(str_z(check))), NULL);
+    e = db_exec(tx->db, SQL(setting_claim, .name = SEALING, .value = str_z(check)), NULL);
     return e ? e : read_check(tx, SEALING, ret);
 }
 
@@ -164,14 +164,14 @@ static enum err master_begin_rekey(struct tx *tx, void *unused)
     if (!is_check_of(MASTER_PREVIOUS, sealing))
         return tx_fail(tx, ERR_SECRET_DECRYPT_FAILED, OTHER_KEY);
     (void)crypto_master_check(MASTER_CURRENT, current);
-    e = db_exec(tx->db, SQL_SETTING_PUT, DB_ARGS(v_str(REPLACING), v_str(sealing)), NULL);
-    return e ? e : db_exec(tx->db, SQL_SETTING_PUT, DB_ARGS(v_str(SEALING), v_str(str_z(current))), NULL);
+    e = db_exec(tx->db, SQL(setting_put, .name = REPLACING, .value = sealing), NULL);
+    return e ? e : db_exec(tx->db, SQL(setting_put, .name = SEALING, .value = str_z(current)), NULL);
 }
 
 static enum err master_end_rekey(struct tx *tx, void *unused)
 {
     (void)unused;
-    return db_exec(tx->db, SQL_SETTING_DELETE, DB_ARGS(v_str(REPLACING)), NULL);
+    return db_exec(tx->db, SQL(setting_delete, .name = REPLACING), NULL);
 }
 
 static enum err list_rows(struct tx *tx, const struct pass *p, struct sealed_row *rows, size_t *ret_count)
@@ -179,7 +179,7 @@ static enum err list_rows(struct tx *tx, const struct pass *p, struct sealed_row
     CURSOR c;
     bool more;
     size_t n = 0;
-    enum err e = db_query(tx->db, p->kind->list, DB_ARGS(v_str(p->after), v_int(BATCH)), &c);
+    enum err e = db_query(tx->db, SQL_AS(p->kind->list, sealed_mails, .after = p->after, .limit = BATCH), &c);
     while (!e && !(e = db_next(&c, &more)) && more && n < BATCH) {
         rows[n].id = col_copy(&c, p->kind->id_column, tx->arena);
         rows[n++].sealed = arena_str(tx->arena, col_blob(&c, p->kind->sealed_column));
@@ -200,7 +200,7 @@ static enum err seal_again(struct tx *tx, struct pass *p, const struct sealed_ro
     const struct str sealed = crypto_seal(MASTER_CURRENT, p->kind->purpose, plain, tx->arena);
     crypto_wipe((char *)plain.p, plain.n);
     p->seen.sealed++;
-    return db_exec(tx->db, p->kind->replace, DB_ARGS(v_str(row->id), v_blob(sealed.p, sealed.n)), NULL);
+    return db_exec(tx->db, SQL_AS(p->kind->replace, sealed_mail_replace, .id = row->id, .sealed = sealed), NULL);
 }
 
 static enum err seal_batch(struct tx *tx, void *arg)

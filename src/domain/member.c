@@ -6,7 +6,7 @@
 static enum err check_new(struct tx *tx, const struct id *building, struct str email)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_MEMBER_BY_EMAIL, DB_ARGS(v_str(id_str(building)), v_str(email)), &c);
+    enum err e = db_one(tx->db, SQL(member_by_email, .building_id = building, .email = email), &c);
     if (e == ERR_NOT_FOUND)
         return ERR_NONE;
     return e ? e : tx_fail(tx, ERR_BAD_REQUEST, "the building already has a member with that e-mail");
@@ -21,9 +21,9 @@ enum err member_create(struct tx *tx, const struct id *building, struct str name
         e = check_new(tx, building, email);
     if (e)
         return e;
-    e = db_exec(tx->db, SQL_MEMBER_INSERT,
-                DB_ARGS(v_str(id_str(building)), v_str(id_str(&id)), v_str(id_str(&account)), v_str(name), v_str(email),
-                        v_str(phone), v_int(tx->now_us)),
+    e = db_exec(tx->db,
+                SQL(member_insert, .building_id = building, .id = &id, .account_id = &account, .name = name,
+                    .email = email, .phone = phone, .created_at = tx->now_us),
                 NULL);
     if (!e)
         *ret = id;
@@ -47,7 +47,7 @@ static struct member member_read(const struct cursor *c, struct arena *a)
 enum err member_list(struct tx *tx, const struct member **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_MEMBER_LIST, DB_NO_ARGS, &c);
+    enum err e = db_query(tx->db, SQL(member_list), &c);
     if (e)
         return e;
     struct member *list = NULL;
@@ -66,7 +66,7 @@ enum err member_list(struct tx *tx, const struct member **ret, size_t *ret_count
 enum err member_get(struct tx *tx, const struct id *member, struct member *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_MEMBER_GET, DB_ARGS(v_str(id_str(member))), &c);
+    enum err e = db_one(tx->db, SQL(member_get, .id = member), &c);
     if (e)
         return e;
     *ret = (struct member){.id = *member,
@@ -81,17 +81,18 @@ enum err member_remove(struct tx *tx, const struct id *member)
     db_notify(tx->db, TOPIC_KEYS);
     enum err e = member_get(tx, member, &m);
     if (!e)
-        e = db_exec(tx->db, SQL_MEMBER_DELETE, DB_ARGS(v_str(id_str(&m.building_id)), v_str(id_str(&m.id))), NULL);
+        e = db_exec(tx->db, SQL(member_delete, .building_id = &m.building_id, .id = &m.id), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_KEY_REVOKE_MEMBER,
-                    DB_ARGS(v_str(id_str(&m.account_id)), v_str(id_str(&m.id)), v_int(tx->now_us)), NULL);
+        e = db_exec(tx->db,
+                    SQL(key_revoke_member, .account_id = &m.account_id, .member_id = &m.id, .revoked_at = tx->now_us),
+                    NULL);
     return e;
 }
 
 enum err member_count(struct tx *tx, const struct id *building, int64_t *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_MEMBER_COUNT, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL(member_count, .building_id = building), &c);
     if (!e)
         *ret = col_int(&c, COL_MEMBER_COUNT_MEMBERS);
     return e;

@@ -14,9 +14,9 @@ enum err minutes_left(struct tx *tx, const struct id *account, int64_t *ret)
     }
     CURSOR c;
     const bool told_in_calls = strcmp(tx->config->sms_provider, "call") == 0;
-    enum err e = db_one(tx->db, SQL_CALL_RECORD_MINUTES,
-                        DB_ARGS(v_str(id_str(account)), v_int(tx->now_us - DAY_US), v_int(tx->now_us + CLOCKS_US),
-                                v_int(told_in_calls)),
+    enum err e = db_one(tx->db,
+                        SQL(call_record_minutes, .account_id = account, .after = tx->now_us - DAY_US,
+                            .until = tx->now_us + CLOCKS_US, .codes = told_in_calls),
                         &c);
     if (e)
         return e;

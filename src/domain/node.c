@@ -5,7 +5,7 @@
 enum err node_clock(struct tx *tx, int64_t *ret_us)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_NODE_CLOCK, DB_NO_ARGS, &c);
+    enum err e = db_one(tx->db, SQL(node_clock), &c);
     if (!e)
         *ret_us = col_int(&c, COL_NODE_CLOCK_NOW);
     return e;
@@ -13,18 +13,18 @@ enum err node_clock(struct tx *tx, int64_t *ret_us)
 
 enum err node_join(struct tx *tx, const struct node *node, bool alone)
 {
-    enum err e = alone ? db_exec(tx->db, SQL_NODE_CLEAR, DB_NO_ARGS, NULL) : ERR_NONE;
+    enum err e = alone ? db_exec(tx->db, SQL(node_clear), NULL) : ERR_NONE;
     return e ? e
-             : db_exec(tx->db, SQL_NODE_JOIN,
-                       DB_ARGS(v_str(id_str(&node->id)), v_str(node->version), v_int(node->schema_version),
-                               v_str(node->host), v_str(node->address), v_int(node->ahead_us)),
+             : db_exec(tx->db,
+                       SQL(node_join, .id = &node->id, .version = node->version, .schema_version = node->schema_version,
+                           .host = node->host, .address = node->address, .ahead_us = node->ahead_us),
                        NULL);
 }
 
 enum err node_beat(struct tx *tx, const struct id *id, int64_t ahead_us, struct node_beat *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_NODE_BEAT, DB_ARGS(v_str(id_str(id)), v_int(ahead_us)), &c);
+    enum err e = db_one(tx->db, SQL(node_beat, .id = id, .ahead_us = ahead_us), &c);
     if (e)
         return e;
     uint64_t offset_s = 0;
@@ -41,7 +41,7 @@ enum err node_beat(struct tx *tx, const struct id *id, int64_t ahead_us, struct 
 enum err node_end(struct tx *tx, const struct id *id, int64_t silent_us, int64_t *ret_jobs, int64_t *ret_deliveries)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_NODE_END, DB_ARGS(v_str(id_str(id)), v_int(silent_us), v_int(tx->now_us)), &c);
+    enum err e = db_one(tx->db, SQL(node_end, .id = id, .silent = silent_us, .now = tx->now_us), &c);
     if (e)
         return e;
     *ret_jobs = col_int(&c, COL_NODE_END_JOBS);
@@ -52,7 +52,7 @@ enum err node_end(struct tx *tx, const struct id *id, int64_t silent_us, int64_t
 enum err node_list(struct tx *tx, int64_t limit, const struct node **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_NODE_LIST, DB_ARGS(v_int(limit)), &c);
+    enum err e = db_query(tx->db, SQL(node_list, .limit = limit), &c);
     if (e)
         return e;
     struct node *list = NULL;
@@ -82,5 +82,5 @@ enum err node_list(struct tx *tx, int64_t limit, const struct node **ret, size_t
 enum err node_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
     const int64_t real_us = before_us - clock_offset_s() * US_PER_S;
-    return db_exec(tx->db, SQL_NODE_PURGE, DB_ARGS(v_int(real_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(node_purge, .before = real_us, .limit = limit), ret_count);
 }

@@ -31,9 +31,9 @@ enum err notice_record(struct tx *tx, const struct notice_moment *moment)
 {
     const struct id id = id_new(tx->now_us);
     db_notify(tx->db, TOPIC_NOTICES);
-    return db_exec(tx->db, SQL_NOTICE_INSERT,
-                   DB_ARGS(v_str(id_str(&id)), v_str(id_str(&moment->building_id)), v_int(moment->notices),
-                           v_int(moment->at_us), v_str(moment->label), v_int(moment->minutes)),
+    return db_exec(tx->db,
+                   SQL(notice_insert, .id = &id, .building_id = &moment->building_id, .notices = moment->notices,
+                       .at = moment->at_us, .label = moment->label, .minutes = moment->minutes),
                    NULL);
 }
 
@@ -72,7 +72,7 @@ struct notice_text notice_text(enum notice notice, struct str language, const st
 enum err notice_mail_get(struct tx *tx, const struct id *building, unsigned *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_NOTICE_MAIL_GET, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL(notice_mail_get, .building_id = building), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret = e ? 0 : (unsigned)col_int(&c, COL_NOTICE_MAIL_GET_NOTICES);
@@ -82,9 +82,10 @@ enum err notice_mail_get(struct tx *tx, const struct id *building, unsigned *ret
 enum err notice_mail_set(struct tx *tx, const struct id *account, const struct id *building, unsigned notices,
                          struct str language)
 {
-    const struct val id = v_str(id_str(building));
     if (!notices)
-        return db_exec(tx->db, SQL_NOTICE_MAIL_DELETE, DB_ARGS(id), NULL);
-    return db_exec(tx->db, SQL_NOTICE_MAIL_PUT, DB_ARGS(id, v_str(id_str(account)), v_int(notices), v_str(language)),
-                   NULL);
+        return db_exec(tx->db, SQL(notice_mail_delete, .building_id = building), NULL);
+    return db_exec(
+        tx->db,
+        SQL(notice_mail_put, .building_id = building, .account_id = account, .notices = notices, .language = language),
+        NULL);
 }

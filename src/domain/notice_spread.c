@@ -26,7 +26,7 @@ struct place {
 static enum err place_read(struct tx *tx, const struct id *building, struct place *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_NOTICE_PLACE, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL(notice_place, .id = building), &c);
     if (e)
         return e;
     *ret = (struct place){
@@ -72,8 +72,8 @@ static enum err spread_mail(struct tx *tx, const struct place *p, const struct n
     const int64_t paid_us = p->paid_until_us > tx->now_us ? p->paid_until_us : tx->now_us;
     if (notice == NOTICE_COUNT || !p->email.p || paid_us - tx->now_us > (MAIL_BURST - 1) * MAIL_EVERY_US)
         return ERR_NONE;
-    enum err e = db_exec(tx->db, SQL_NOTICE_MAIL_PAY,
-                         DB_ARGS(v_str(id_str(&m->building_id)), v_int(paid_us + MAIL_EVERY_US)), NULL);
+    enum err e = db_exec(
+        tx->db, SQL(notice_mail_pay, .building_id = &m->building_id, .paid_until = paid_us + MAIL_EVERY_US), NULL);
     return e ? e : mail_of(tx, p, notice, m);
 }
 
@@ -93,7 +93,7 @@ static enum err list_recorded(struct tx *tx, int64_t limit, struct recorded *ret
 {
     CURSOR c;
     int64_t n = 0;
-    enum err e = db_query(tx->db, SQL_NOTICE_LIST, DB_ARGS(v_int(limit)), &c);
+    enum err e = db_query(tx->db, SQL(notice_list, .limit = limit), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < limit;)
         ret[n++] = (struct recorded){
             .id = col_id(&c, COL_NOTICE_LIST_ID),
@@ -115,7 +115,7 @@ enum err notice_spread(struct tx *tx, int64_t limit, int64_t *ret_count)
     for (int64_t i = 0; !e && i < count; i++) {
         e = spread_one(tx, &list[i].moment);
         if (!e)
-            e = db_exec(tx->db, SQL_NOTICE_DELETE, DB_ARGS(v_str(id_str(&list[i].id))), NULL);
+            e = db_exec(tx->db, SQL(notice_delete, .id = &list[i].id), NULL);
     }
     if (!e)
         *ret_count = count;

@@ -15,7 +15,7 @@ enum err number_look(struct tx *tx)
 static enum err check_pooled(struct tx *tx, struct str number, struct str country)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_NUMBER_GET, DB_ARGS(v_str(number)), &c);
+    enum err e = db_one(tx->db, SQL(number_get, .number = number), &c);
     if (e)
         return e;
     if (!col_int(&c, COL_NUMBER_GET_POOLED))
@@ -28,16 +28,16 @@ static enum err check_pooled(struct tx *tx, struct str number, struct str countr
 enum err number_add(struct tx *tx, struct str number, struct str country)
 {
     int64_t added;
-    enum err e = db_exec(tx->db, SQL_NUMBER_INSERT, DB_ARGS(v_str(number), v_str(country)), &added);
+    enum err e = db_exec(tx->db, SQL(number_insert, .number = number, .country = country), &added);
     if (e || !added)
         return e ? e : check_pooled(tx, number, country);
     return number_look(tx);
 }
 
-enum err number_list_by(struct tx *tx, enum sql statement, const struct number **ret, size_t *ret_count)
+enum err number_list_by(struct tx *tx, const struct db_call *call, const struct number **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, statement, DB_NO_ARGS, &c);
+    enum err e = db_query(tx->db, call, &c);
     if (e)
         return e;
     struct number *list = NULL;
@@ -64,7 +64,7 @@ enum err number_list_by(struct tx *tx, enum sql statement, const struct number *
 
 enum err number_list(struct tx *tx, const struct number **ret, size_t *ret_count)
 {
-    return number_list_by(tx, SQL_NUMBER_LIST, ret, ret_count);
+    return number_list_by(tx, SQL(number_list), ret, ret_count);
 }
 
 /* ---- a building's number ---- */
@@ -77,7 +77,7 @@ struct need {
 static enum err read_need(struct tx *tx, const struct id *building, struct need *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL(building_for_number, .id = building), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     *ret = (struct need){
@@ -93,15 +93,15 @@ static enum err read_need(struct tx *tx, const struct id *building, struct need 
 static enum err set_building(struct tx *tx, const struct id *account, const struct id *building, struct str number)
 {
     db_notify(tx->db, TOPIC_DOORS);
-    return db_exec(tx->db, SQL_BUILDING_SET_NUMBER,
-                   DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_str(number)), NULL);
+    return db_exec(tx->db, SQL(building_set_number, .account_id = account, .id = building, .virtual_number = number),
+                   NULL);
 }
 
 static enum err give_building(struct tx *tx, const struct id *account, const struct id *building, struct str number)
 {
     db_notify(tx->db, TOPIC_DOORS);
-    return db_exec(tx->db, SQL_BUILDING_GIVE_NUMBER,
-                   DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_str(number)), NULL);
+    return db_exec(tx->db, SQL(building_give_number, .account_id = account, .id = building, .virtual_number = number),
+                   NULL);
 }
 
 /* ---- out of the pool ---- */
@@ -110,7 +110,7 @@ static enum err give_building(struct tx *tx, const struct id *account, const str
 static enum err find_free(struct tx *tx, struct str country, struct str *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_NUMBER_FREE, DB_ARGS(v_str(country)), &c);
+    enum err e = db_one(tx->db, SQL(number_free, .country = country), &c);
     *ret = e ? STR_NONE : col_copy(&c, COL_NUMBER_FREE_NUMBER, tx->arena);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
@@ -118,8 +118,8 @@ static enum err find_free(struct tx *tx, struct str country, struct str *ret)
 static enum err hold_pooled(struct tx *tx, const struct need *need, const struct id *building, struct str number)
 {
     int64_t changed;
-    enum err e = db_exec(tx->db, SQL_NUMBER_HOLD_POOLED,
-                         DB_ARGS(v_str(number), v_str(id_str(building)), v_int(tx->now_us)), &changed);
+    enum err e = db_exec(
+        tx->db, SQL(number_hold_pooled, .number = number, .building_id = building, .held_since = tx->now_us), &changed);
     if (!e && !changed)
         e = ERR_RETRY; /* lost to another transaction */
     return e ? e : give_building(tx, &need->account_id, building, number);
@@ -157,8 +157,8 @@ enum err number_look_batch(struct tx *tx, const struct id *after, int64_t limit,
     struct id last = {{0}};
     size_t count = 0;
     int64_t seen = 0;
-    enum err e = db_query(tx->db, SQL_BUILDING_WAITING,
-                          DB_ARGS(v_str(id_given(after) ? id_str(after) : STR("")), v_int(limit)), &c);
+    enum err e =
+        db_query(tx->db, SQL(building_waiting, .after = id_given(after) ? id_str(after) : STR(""), .limit = limit), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && seen < limit; seen++) {
         last = col_id(&c, COL_BUILDING_WAITING_ID);
         if (col_int(&c, COL_BUILDING_WAITING_ENTITLED) && !col_int(&c, COL_BUILDING_WAITING_EXPECTED))
@@ -181,7 +181,7 @@ struct entry {
 static enum err read_entry(struct tx *tx, struct str number, struct entry *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_NUMBER_GET, DB_ARGS(v_str(number)), &c);
+    enum err e = db_one(tx->db, SQL(number_get, .number = number), &c);
     *ret = (struct entry){0};
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
@@ -193,9 +193,9 @@ static enum err read_entry(struct tx *tx, struct str number, struct entry *ret)
 
 static enum err number_insert_provided(struct tx *tx, struct str number, struct str country, const struct id *holder)
 {
-    return db_exec(tx->db, SQL_NUMBER_INSERT_PROVIDED,
-                   DB_ARGS(v_str(number), v_str(country), holder ? v_str(id_str(holder)) : v_null(),
-                           holder ? v_int(tx->now_us) : v_null()),
+    return db_exec(tx->db,
+                   SQL(number_insert_provided, .number = number, .country = country, .building_id = holder,
+                       .held_since = holder ? v_time(tx->now_us) : v_null()),
                    NULL);
 }
 
@@ -239,7 +239,7 @@ enum err number_add_provided(struct tx *tx, const struct id *building, struct st
 static enum err number_clear_holder(struct tx *tx, struct str number, const struct id *account,
                                     const struct id *building)
 {
-    enum err e = db_exec(tx->db, SQL_NUMBER_RELEASE, DB_ARGS(v_str(number), v_int(tx->now_us)), NULL);
+    enum err e = db_exec(tx->db, SQL(number_release, .number = number, .released_at = tx->now_us), NULL);
     return e || !id_given(account) ? e : set_building(tx, account, building, STR_NONE);
 }
 
@@ -249,7 +249,7 @@ enum err number_release(struct tx *tx, struct str number)
     bool pooled;
     {
         CURSOR c;
-        enum err e = db_one(tx->db, SQL_NUMBER_HOLDER, DB_ARGS(v_str(number)), &c);
+        enum err e = db_one(tx->db, SQL(number_holder, .number = number), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_NUMBER_NOT_FOUND : e;
         building = col_id(&c, COL_NUMBER_HOLDER_BUILDING_ID);
@@ -344,7 +344,7 @@ enum err number_remove(struct tx *tx, struct str number)
     enum err e = read_pooled(tx, number, &entry);
     if (!e && id_given(&entry.building_id))
         e = take_from(tx, number, &entry.building_id);
-    return e ? e : db_exec(tx->db, SQL_NUMBER_DELETE_POOLED, DB_ARGS(v_str(number)), NULL);
+    return e ? e : db_exec(tx->db, SQL(number_delete_pooled, .number = number), NULL);
 }
 
 enum err number_detach(struct tx *tx, const struct id *building, struct str *ret_number, bool *ret_leaving)
@@ -374,7 +374,7 @@ enum err number_leaving(struct tx *tx, struct str number, bool *ret)
 
 enum err number_forget(struct tx *tx, struct str number)
 {
-    return db_exec(tx->db, SQL_NUMBER_DELETE_LEAVING, DB_ARGS(v_str(number)), NULL);
+    return db_exec(tx->db, SQL(number_delete_leaving, .number = number), NULL);
 }
 
 enum err number_reattach(struct tx *tx, const struct id *building, struct str number, bool *ret)
@@ -383,7 +383,7 @@ enum err number_reattach(struct tx *tx, const struct id *building, struct str nu
     int64_t changed = 0;
     enum err e = read_need(tx, building, &need);
     if (!e && !need.number.p)
-        e = db_exec(tx->db, SQL_NUMBER_HOLD_AGAIN, DB_ARGS(v_str(number), v_str(id_str(building)), v_int(tx->now_us)),
+        e = db_exec(tx->db, SQL(number_hold_again, .number = number, .building_id = building, .held_since = tx->now_us),
                     &changed);
     if (!e)
         e = changed ? set_building(tx, &need.account_id, building, number) : queue_release(tx, number);
@@ -394,5 +394,5 @@ enum err number_reattach(struct tx *tx, const struct id *building, struct str nu
 
 enum err number_purchase_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(tx->db, SQL_NUMBER_PURCHASE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(number_purchase_purge, .before = before_us, .limit = limit), ret_count);
 }

@@ -37,7 +37,8 @@ enum err number_take(struct tx *tx, struct str number) CHECKED;
 /* All numbers, in the order of the numbers, in the arena. */
 enum err number_list(struct tx *tx, const struct number **ret, size_t *ret_count) CHECKED;
 /* The numbers of a statement with the columns of number_list, in the arena. */
-enum err number_list_by(struct tx *tx, enum sql statement, const struct number **ret, size_t *ret_count) CHECKED;
+enum err number_list_by(struct tx *tx, const struct db_call *call, const struct number **ret,
+                        size_t *ret_count) CHECKED;
 
 struct number_claim {
     struct str number;  /* the building's number; STR_NONE: buy one from the provider */

@@ -23,9 +23,9 @@ static struct hash hash_of(struct str text)
     return h;
 }
 
-static struct val v_digest(const struct hash *h)
+static struct str digest_of(const struct hash *h)
 {
-    return v_blob(h->p, sizeof h->p);
+    return str_bytes(h->p, sizeof h->p);
 }
 
 static bool hash_matches(struct str stored, const struct hash *h)
@@ -46,8 +46,9 @@ static enum err check_room(struct tx *tx, const struct id *account, const struct
     enum err e = ERR_NOT_FOUND;
     if (!shared) {
         CURSOR c;
-        e = db_one(tx->db, SQL_OAUTH_GRANT_OF_CLIENT,
-                   DB_ARGS(v_str(id_str(account)), v_digest(client), v_int(tx->now_us)), &c);
+        e = db_one(tx->db,
+                   SQL(oauth_grant_of_client, .account_id = account, .client = digest_of(client), .now = tx->now_us),
+                   &c);
     }
     return e == ERR_NOT_FOUND ? key_check_limit(tx, account) : e;
 }
@@ -61,13 +62,14 @@ enum err oauth_code_issue(struct tx *tx, const struct id *account, const struct 
     const struct hash hash = hash_of(str_z(code));
     enum err e = check_room(tx, account, &client, consent->shared);
     if (!e)
-        e = db_exec(tx->db, SQL_OAUTH_CODE_TRIM, DB_ARGS(v_str(id_str(account)), v_int(OAUTH_CODES_MAX - 1)), NULL);
+        e = db_exec(tx->db, SQL(oauth_code_trim, .account_id = account, .keep = OAUTH_CODES_MAX - 1), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_OAUTH_CODE_INSERT,
-                    DB_ARGS(v_digest(&hash), v_str(id_str(account)), v_digest(&client), v_digest(&redirect),
-                            v_str(consent->challenge), v_int(consent->scopes), v_int(consent->resource),
-                            v_int(tx->now_us + OAUTH_CODE_TTL_S * US_PER_S), v_str(consent->client_name),
-                            v_int(consent->shared)),
+        e = db_exec(tx->db,
+                    SQL(oauth_code_insert, .hash = digest_of(&hash), .account_id = account,
+                        .client = digest_of(&client), .redirect = digest_of(&redirect), .challenge = consent->challenge,
+                        .scopes = consent->scopes, .resource = consent->resource,
+                        .expires_at = tx->now_us + OAUTH_CODE_TTL_S * US_PER_S, .client_name = consent->client_name,
+                        .shared = consent->shared),
                     NULL);
     if (!e)
         memcpy(ret, code, sizeof code);
@@ -96,7 +98,7 @@ static enum err code_read(struct tx *tx, const struct hash *hash, struct str cli
                           struct code *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_OAUTH_CODE_GET, DB_ARGS(v_digest(hash)), &c);
+    enum err e = db_one(tx->db, SQL(oauth_code_get, .hash = digest_of(hash)), &c);
     if (e)
         return e;
     const struct hash client = hash_of(client_id), redirect = hash_of(x->redirect_uri);
@@ -119,7 +121,7 @@ static enum err code_read(struct tx *tx, const struct hash *hash, struct str cli
 
 static enum err code_use(struct tx *tx, const struct hash *hash, const struct id *key)
 {
-    return db_exec(tx->db, SQL_OAUTH_CODE_USE, DB_ARGS(v_digest(hash), v_str(id_str(key))), NULL);
+    return db_exec(tx->db, SQL(oauth_code_use, .hash = digest_of(hash), .key_id = key), NULL);
 }
 
 /* Ends a grant. That is no error if it has ended. */
@@ -157,12 +159,14 @@ static bool succeed(enum master_key which, struct str token, struct oauth_tokens
 
 static enum err end_earlier(struct tx *tx, const struct code *code, const struct hash *client)
 {
-    const struct val owner = v_str(id_str(&code->account));
     enum err e = ERR_NONE;
     db_notify(tx->db, TOPIC_KEYS);
     if (!code->shared)
-        e = db_exec(tx->db, SQL_OAUTH_GRANT_REPLACE, DB_ARGS(owner, v_digest(client), v_int(tx->now_us)), NULL);
-    return e ? e : db_exec(tx->db, SQL_OAUTH_GRANT_SWEEP, DB_ARGS(owner, v_int(tx->now_us)), NULL);
+        e = db_exec(tx->db,
+                    SQL(oauth_grant_replace, .account_id = &code->account, .client = digest_of(client),
+                        .revoked_at = tx->now_us),
+                    NULL);
+    return e ? e : db_exec(tx->db, SQL(oauth_grant_sweep, .account_id = &code->account, .now = tx->now_us), NULL);
 }
 
 static enum err grant_add(struct tx *tx, const struct code *code, const struct hash *client, struct oauth_tokens *t)
@@ -170,10 +174,11 @@ static enum err grant_add(struct tx *tx, const struct code *code, const struct h
     memcpy(t->refresh, REFRESH, PREFIX_LEN);
     crypto_base62(t->refresh + PREFIX_LEN, FAMILY_LEN + SECRET_LEN);
     const struct hash token = hash_of(str_z(t->refresh)), family = family_of(str_z(t->refresh));
-    return db_exec(tx->db, SQL_OAUTH_GRANT_INSERT,
-                   DB_ARGS(v_str(id_str(&code->account)), v_str(id_str(&t->access.id)), v_digest(&family),
-                           v_digest(&token), v_digest(client), v_int(code->scopes), v_int(code->resource),
-                           v_int(tx->now_us), v_int(tx->now_us + OAUTH_GRANT_TTL_S * US_PER_S)),
+    return db_exec(tx->db,
+                   SQL(oauth_grant_insert, .account_id = &code->account, .key_id = &t->access.id,
+                       .family = digest_of(&family), .token = digest_of(&token), .client = digest_of(client),
+                       .scopes = code->scopes, .resource = code->resource, .created_at = tx->now_us,
+                       .expires_at = tx->now_us + OAUTH_GRANT_TTL_S * US_PER_S),
                    NULL);
 }
 
@@ -235,7 +240,7 @@ static enum err find_by_refresh(struct tx *tx, struct str client_id, struct str 
         return ERR_NOT_FOUND;
     const struct hash family = family_of(token);
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_OAUTH_GRANT_FIND, DB_ARGS(v_digest(&family), v_int(tx->now_us)), &c);
+    enum err e = db_one(tx->db, SQL(oauth_grant_find, .family = digest_of(&family), .now = tx->now_us), &c);
     if (e)
         return e;
     *ret = (struct found){
@@ -259,7 +264,7 @@ static enum err find_by_access(struct tx *tx, struct str client_id, struct str t
     unsigned char hash[SHA256_LEN];
     key_hash(token, hash);
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_OAUTH_GRANT_OF_KEY, DB_ARGS(v_blob(hash, sizeof hash)), &c);
+    enum err e = db_one(tx->db, SQL(oauth_grant_of_key, .hash = str_bytes(hash, sizeof hash)), &c);
     if (e)
         return e;
     *ret = (struct found){
@@ -282,9 +287,9 @@ static enum err grant_renew(struct tx *tx, const struct found *g, struct str tok
     enum err e = key_renew(tx, &g->account, &t->access);
     if (e)
         return e;
-    return db_exec(tx->db, SQL_OAUTH_GRANT_RENEW,
-                   DB_ARGS(v_str(id_str(&g->account)), v_str(id_str(&g->key)), v_digest(&hash),
-                           v_int(tx->now_us + OAUTH_GRANT_TTL_S * US_PER_S)),
+    return db_exec(tx->db,
+                   SQL(oauth_grant_renew, .account_id = &g->account, .key_id = &g->key, .token = digest_of(&hash),
+                       .expires_at = tx->now_us + OAUTH_GRANT_TTL_S * US_PER_S),
                    NULL);
 }
 
@@ -342,5 +347,5 @@ enum err oauth_revoke(struct tx *tx, struct str client_id, struct str token)
 
 enum err oauth_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(tx->db, SQL_OAUTH_CODE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(oauth_code_purge, .before = before_us, .limit = limit), ret_count);
 }

@@ -18,7 +18,7 @@ struct standing {
 static enum err read_standing(struct tx *tx, const struct id *account, struct standing *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_OPERATION_ACCOUNT, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL(operation_account, .id = account), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     *ret = (struct standing){
@@ -37,7 +37,7 @@ static enum err read_standing(struct tx *tx, const struct id *account, struct st
 
 enum err operation_current(struct tx *tx, const struct id *account, struct operation *ret)
 {
-    return operation_one(tx, SQL_OPERATION_CURRENT, DB_ARGS(v_str(id_str(account))), ret);
+    return operation_one(tx, SQL(operation_current, .account_id = account), ret);
 }
 
 /* ---- preview ---- */
@@ -138,17 +138,18 @@ static enum err operation_insert(struct tx *tx, const struct operation *o)
 {
     const struct building_address *a = &o->address;
     const struct operation_billing *b = &o->billing;
-    return db_exec(tx->db, SQL_OPERATION_INSERT,
-                   DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)),
-                           v_str(str_z(operation_action_text(o->action))), v_int(o->created_us), v_int(o->expires_us),
-                           v_str(id_str(&o->building_id)), v_str(o->label), v_str(a->street), v_str(a->city),
-                           v_str(a->state), v_str(a->zip), v_str(a->country), v_str(o->unlock_tone),
-                           v_str(o->phone_number), v_str(o->virtual_number), v_int(o->building_count),
-                           v_str(b->subscription_id), v_str(b->price_id), v_int(b->current_quantity),
-                           v_int(b->new_quantity), v_str(b->currency), v_int(b->next_invoice_minor),
-                           b->per_building_minor < 0 ? v_null() : v_int(b->per_building_minor), v_str(b->interval),
-                           v_int(b->proration_s), v_int(o->phone_given)),
-                   NULL);
+    return db_exec(
+        tx->db,
+        SQL(operation_insert, .account_id = &o->account_id, .id = &o->id,
+            .action = str_z(operation_action_text(o->action)), .created_at = o->created_us, .expires_at = o->expires_us,
+            .building_id = &o->building_id, .label = o->label, .street = a->street, .city = a->city, .state = a->state,
+            .zip = a->zip, .country = a->country, .unlock_tone = o->unlock_tone, .phone_number = o->phone_number,
+            .virtual_number = o->virtual_number, .building_count = o->building_count,
+            .subscription_id = b->subscription_id, .price_id = b->price_id, .current_quantity = b->current_quantity,
+            .new_quantity = b->new_quantity, .currency = b->currency, .next_invoice_minor = b->next_invoice_minor,
+            .per_building_minor = b->per_building_minor < 0 ? v_null() : v_int(b->per_building_minor),
+            .billing_interval = b->interval, .proration_s = b->proration_s, .phone_given = o->phone_given),
+        NULL);
 }
 
 enum err operation_quote(struct tx *tx, const struct id *account, const struct operation_input *input,
@@ -187,7 +188,7 @@ enum err operation_quote(struct tx *tx, const struct id *account, const struct o
 enum err operation_replay(struct tx *tx, const struct operation_request *r, struct operation *ret)
 {
     struct operation o;
-    enum err e = operation_one(tx, SQL_OPERATION_BY_REQUEST, DB_ARGS(v_str(id_str(&r->account_id)), v_str(r->key)), &o);
+    enum err e = operation_one(tx, SQL(operation_by_request, .account_id = &r->account_id, .request_id = r->key), &o);
     if (e)
         return e;
     bool same = memcmp(o.request_hash, r->hash, SHA256_LEN) == 0 && o.action == r->action &&
@@ -242,8 +243,7 @@ static enum err check_standing(struct tx *tx, const struct operation *o)
 
 static enum err check_execution(struct tx *tx, const struct operation_request *r, struct operation *ret)
 {
-    enum err e =
-        operation_one(tx, SQL_OPERATION_GET, DB_ARGS(v_str(id_str(&r->account_id)), v_str(id_str(&r->quote_id))), ret);
+    enum err e = operation_one(tx, SQL(operation_get, .account_id = &r->account_id, .id = &r->quote_id), ret);
     if (!e)
         e = check_quote(r, ret);
     if (!e)
@@ -291,12 +291,12 @@ static enum err operation_set_running(struct tx *tx, const struct operation_requ
     if (o->action == OPERATION_ADD)
         o->building_id = id_new(tx->now_us);
     int64_t changed;
-    enum err e =
-        db_exec(tx->db, SQL_OPERATION_START,
-                DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)),
-                        v_str(str_z(operation_step_text(o->step))), v_int(tx->now_us), v_str(id_str(&o->building_id)),
-                        v_str(o->request_id), v_blob(o->request_hash, SHA256_LEN)),
-                &changed);
+    enum err e = db_exec(tx->db,
+                         SQL(operation_start, .account_id = &o->account_id, .id = &o->id,
+                             .step = str_z(operation_step_text(o->step)), .progressed_at = tx->now_us,
+                             .building_id = &o->building_id, .request_id = o->request_id,
+                             .request_hash = str_bytes(o->request_hash, SHA256_LEN)),
+                         &changed);
     if (!e && !changed)
         e = ERR_RETRY; /* it was a quote a moment ago: a lost race */
     return e ? e : job_add_once(tx, operation_job(&o->id, tx->arena), JOB_OPERATION, tx->now_us, id_str(&o->id));

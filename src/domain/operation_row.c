@@ -121,10 +121,10 @@ static struct operation operation_read(const struct cursor *c, struct tx *tx)
     return o;
 }
 
-enum err operation_one(struct tx *tx, enum sql statement, struct db_args args, struct operation *ret)
+enum err operation_one(struct tx *tx, const struct db_call *call, struct operation *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, statement, args, &c);
+    enum err e = db_one(tx->db, call, &c);
     if (!e)
         *ret = operation_read(&c, tx);
     return e;
@@ -134,14 +134,14 @@ enum err operation_one(struct tx *tx, enum sql statement, struct db_args args, s
 
 static enum err operation_stall(struct tx *tx, const struct id *operation)
 {
-    return db_exec(tx->db, SQL_OPERATION_STALL,
-                   DB_ARGS(v_str(id_str(operation)), v_int(tx->now_us - OPERATION_STALLED_S * US_PER_S)), NULL);
+    return db_exec(tx->db, SQL(operation_stall, .id = operation, .before = tx->now_us - OPERATION_STALLED_S * US_PER_S),
+                   NULL);
 }
 
 enum err operation_find(struct tx *tx, const struct id *operation, struct operation *ret)
 {
     enum err e = operation_stall(tx, operation);
-    return e ? e : operation_one(tx, SQL_OPERATION_FIND, DB_ARGS(v_str(id_str(operation))), ret);
+    return e ? e : operation_one(tx, SQL(operation_find, .id = operation), ret);
 }
 
 enum err operation_get(struct tx *tx, const struct id *account, const struct id *operation, struct operation *ret)
@@ -159,10 +159,9 @@ enum err operation_list_current(struct tx *tx, const struct operation **ret, con
                                 size_t *ret_count)
 {
     CURSOR c = {0};
-    enum err e =
-        db_exec(tx->db, SQL_OPERATION_STALL_ALL, DB_ARGS(v_int(tx->now_us - OPERATION_STALLED_S * US_PER_S)), NULL);
+    enum err e = db_exec(tx->db, SQL(operation_stall_all, .before = tx->now_us - OPERATION_STALLED_S * US_PER_S), NULL);
     if (!e)
-        e = db_query(tx->db, SQL_OPERATION_LIST_CURRENT, DB_NO_ARGS, &c);
+        e = db_query(tx->db, SQL(operation_list_current), &c);
     if (e)
         return e;
     struct operation *list = NULL;

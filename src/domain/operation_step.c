@@ -60,12 +60,13 @@ static enum err operation_end(struct tx *tx, struct operation *o, enum operation
 {
     int64_t changed;
     const enum err error = ends[end].error;
-    enum err e = db_exec(
-        tx->db, SQL_OPERATION_END,
-        DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)), v_str(str_z(operation_status_text(o->status))),
-                v_str(str_z(operation_step_text(o->step))), v_str(str_z(operation_status_text(ends[end].status))),
-                error ? v_str(str_z(err_info(error)->code)) : v_null(), v_int(tx->now_us)),
-        &changed);
+    enum err e = db_exec(tx->db,
+                         SQL(operation_end, .account_id = &o->account_id, .id = &o->id,
+                             .status_before = str_z(operation_status_text(o->status)),
+                             .step = str_z(operation_step_text(o->step)),
+                             .status = str_z(operation_status_text(ends[end].status)),
+                             .error = error ? str_z(err_info(error)->code) : STR_NONE, .progressed_at = tx->now_us),
+                         &changed);
     if (e || !changed)
         return e ? e : ERR_NOT_FOUND;
     o->status = ends[end].status;
@@ -79,12 +80,12 @@ static enum err operation_set_step(struct tx *tx, struct operation *o, enum oper
                                    int64_t progressed_us)
 {
     int64_t changed;
-    enum err e =
-        db_exec(tx->db, SQL_OPERATION_STEP,
-                DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)),
-                        v_str(str_z(operation_status_text(o->status))), v_str(str_z(operation_step_text(o->step))),
-                        v_str(str_z(operation_step_text(next))), v_int(attempt), v_int(progressed_us)),
-                &changed);
+    enum err e = db_exec(
+        tx->db,
+        SQL(operation_step, .account_id = &o->account_id, .id = &o->id,
+            .status = str_z(operation_status_text(o->status)), .step_before = str_z(operation_step_text(o->step)),
+            .step = str_z(operation_step_text(next)), .attempt = attempt, .progressed_at = progressed_us),
+        &changed);
     if (e || !changed)
         return e ? e : ERR_NOT_FOUND;
     o->step = next;
@@ -114,8 +115,8 @@ enum err operation_progress(struct tx *tx, struct operation *o)
 
 enum err operation_set_number(struct tx *tx, struct operation *o, struct str number)
 {
-    enum err e = db_exec(tx->db, SQL_OPERATION_SET_NUMBER,
-                         DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)), v_str(number)), NULL);
+    enum err e = db_exec(
+        tx->db, SQL(operation_set_number, .account_id = &o->account_id, .id = &o->id, .result_number = number), NULL);
     if (!e)
         o->result_number = number;
     return e;
@@ -125,10 +126,10 @@ enum err operation_insert_building(struct tx *tx, const struct operation *o)
 {
     const struct building_address *a = &o->address;
     db_notify(tx->db, TOPIC_KEYS);
-    return db_exec(tx->db, SQL_OPERATION_INSERT_BUILDING,
-                   DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->building_id)), v_int(tx->now_us),
-                           v_str(o->label), v_str(a->street), v_str(a->city), v_str(a->state), v_str(a->zip),
-                           v_str(a->country), o->phone_given ? v_str(o->phone_number) : v_null(),
-                           v_str(o->unlock_tone)),
+    return db_exec(tx->db,
+                   SQL(operation_insert_building, .account_id = &o->account_id, .id = &o->building_id,
+                       .created_at = tx->now_us, .label = o->label, .street = a->street, .city = a->city,
+                       .state = a->state, .zip = a->zip, .country = a->country,
+                       .phone = o->phone_given ? o->phone_number : STR_NONE, .unlock_tone = o->unlock_tone),
                    NULL);
 }

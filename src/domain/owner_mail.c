@@ -55,7 +55,7 @@ struct owner_place {
 static enum err owner_place(struct tx *tx, const struct id *building, struct owner_place *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_OWNER_MAIL_PLACE, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL(owner_mail_place, .id = building), &c);
     if (e)
         return e;
     *ret = (struct owner_place){.email = col_copy(&c, COL_OWNER_MAIL_PLACE_EMAIL, tx->arena),
@@ -93,8 +93,10 @@ enum err owner_mail_minutes(struct tx *tx, const struct id *account, const struc
 {
     struct owner_place place;
     int64_t due;
-    enum err e = db_exec(tx->db, SQL_CALL_RECORD_MINUTES_MAILED,
-                         DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), v_int(tx->now_us - WORTH_US)), &due);
+    enum err e = db_exec(tx->db,
+                         SQL(call_record_minutes_mailed, .id = account, .minutes_mailed_at = tx->now_us,
+                             .mailed_before = tx->now_us - WORTH_US),
+                         &due);
     if (e || !due)
         return e;
     e = owner_place(tx, building, &place);
@@ -130,13 +132,15 @@ enum err owner_mail_export(struct tx *tx, const struct id *account, struct brows
     int64_t due;
     {
         CURSOR c;
-        enum err e = db_one(tx->db, SQL_ACCOUNT_GET, DB_ARGS(v_str(id_str(account))), &c);
+        enum err e = db_one(tx->db, SQL(account_get, .id = account), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
         to = col_copy(&c, COL_ACCOUNT_GET_EMAIL, tx->arena);
     }
-    enum err e = db_exec(tx->db, SQL_ACCOUNT_EXPORTED,
-                         DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), v_int(tx->now_us - TOLD_AGAIN_US)), &due);
+    enum err e = db_exec(
+        tx->db,
+        SQL(account_exported, .id = account, .exported_at = tx->now_us, .exported_before = tx->now_us - TOLD_AGAIN_US),
+        &due);
     if (e || !due)
         return e;
     const struct text_word words[] = {{STR("browser"), browser_text(tx->arena, browser)},

@@ -194,6 +194,25 @@ static struct val key_at(struct tx *tx, const struct personal_table *t, int i, c
     return v_blob(bytes.p, bytes.n);
 }
 
+static enum err query_page(struct tx *tx, const struct personal_place *place, int64_t limit, struct cursor *ret)
+{
+    const struct personal_table *t = place->table;
+    switch (t->keys) {
+    case 0:
+        return db_query(tx->db, SQL_AS(t->statement, export_account, .owner = place->owner, .limit = limit), ret);
+    case 1:
+        return db_query(
+            tx->db,
+            SQL_AS(t->statement, export_building, .owner = place->owner, .limit = limit, .after = place->after[0]),
+            ret);
+    default:
+        return db_query(tx->db,
+                        SQL_AS(t->statement, export_grant, .owner = place->owner, .limit = limit,
+                               .after = place->after[0], .then_after = place->after[1]),
+                        ret);
+    }
+}
+
 enum err personal_page(struct tx *tx, struct personal_place *place, struct buf *out, bool *empty)
 {
     const struct personal_table *t = place->table;
@@ -205,8 +224,7 @@ enum err personal_page(struct tx *tx, struct personal_place *place, struct buf *
     for (int i = 0; !place->begun && i < t->keys; i++)
         place->after[i] = key_at(tx, t, i, NULL);
     place->begun = true;
-    const struct val args[] = {v_str(place->owner), v_int(limit), place->after[0], place->after[1]};
-    enum err e = db_query(tx->db, t->statement, (struct db_args){args, 2 + (size_t)t->keys}, &c);
+    enum err e = query_page(tx, place, limit, &c);
     while (!e && !(e = db_next(&c, &more)) && more) {
         buf_str(out, *empty ? STR("\n") : STR(",\n"));
         *empty = false;

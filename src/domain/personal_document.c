@@ -37,11 +37,11 @@ static enum err next_owner(struct tx *tx, const struct id *account, const struct
                            const struct personal_mark *mark, struct id *ret)
 {
     const enum sql sql = t->owner == PERSONAL_WEBHOOK ? SQL_EXPORT_NEXT_WEBHOOK : SQL_EXPORT_NEXT_BUILDING;
-    const struct db_args args = DB_ARGS(
-        v_str(id_str(account)), v_str(id_given(&mark->owner) ? id_str(&mark->owner) : STR("")), v_int(mark->inside));
+    const struct str from = id_given(&mark->owner) ? id_str(&mark->owner) : STR("");
     bool more = false;
     CURSOR c;
-    enum err e = db_query(tx->db, sql, args, &c);
+    enum err e = db_query(
+        tx->db, SQL_AS(sql, export_next_building, .account_id = account, .from = from, .inside = mark->inside), &c);
     if (!e)
         e = db_next(&c, &more);
     if (!e)

@@ -24,7 +24,7 @@ struct owner {
 static enum err owner_get(struct tx *tx, const struct id *account, struct owner *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_PHONE_ACCOUNT, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL(phone_account, .account_id = account), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     struct str active = str_z(subscription_status_text(SUBSCRIPTION_ACTIVE));
@@ -49,7 +49,7 @@ static enum err owner_entitled(struct tx *tx, const struct id *account, struct o
 static enum err check_in_use(struct tx *tx, const struct id *account, struct str number)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_PHONE_OF_ANOTHER, DB_ARGS(v_str(id_str(account)), v_str(number)), &c);
+    enum err e = db_one(tx->db, SQL(phone_of_another, .id = account, .phone = number), &c);
     return e == ERR_NOT_FOUND ? ERR_NONE : e ? e : ERR_PHONE_IN_USE;
 }
 
@@ -76,8 +76,9 @@ static enum err phone_check_window(struct tx *tx, const struct id *account, cons
 {
     int64_t length_us = w->length_s * US_PER_S;
     CURSOR c;
-    enum err e =
-        db_one(tx->db, w->nth, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us - length_us), v_int(w->max - 1)), &c);
+    enum err e = db_one(
+        tx->db,
+        SQL_AS(w->nth, phone_code_nth, .account_id = account, .after = tx->now_us - length_us, .skip = w->max - 1), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     set_retry_after(tx, col_int(&c, COL_PHONE_NTH_CREATED_AT) + length_us);
@@ -105,7 +106,7 @@ struct waiting {
 static enum err waiting_get(struct tx *tx, const struct id *account, struct waiting *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_PHONE_CODE_NEWEST, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL(phone_code_newest, .account_id = account), &c);
     if (e)
         return e;
     if (!col_null(&c, COL_PHONE_CODE_NEWEST_USED_AT) || col_int(&c, COL_PHONE_CODE_NEWEST_EXPIRES_AT) <= tx->now_us)
@@ -165,9 +166,9 @@ enum err phone_code_new(struct tx *tx, const struct id *account, struct str numb
     snprintf(code.text, sizeof code.text, "%06u", crypto_uniform(CODES) % CODES);
     crypto_derived_mac(MAC_PURPOSE, mac_input(&code.id, str_z(code.text), input), mac);
     crypto_wipe(input, sizeof input);
-    e = db_exec(tx->db, SQL_PHONE_CODE_INSERT,
-                DB_ARGS(v_str(id_str(account)), v_str(id_str(&code.id)), v_str(number), v_blob(mac, sizeof mac),
-                        v_int(tx->now_us), v_int(code.expires_us)),
+    e = db_exec(tx->db,
+                SQL(phone_code_insert, .account_id = account, .id = &code.id, .phone = number,
+                    .code_mac = str_bytes(mac, sizeof mac), .created_at = tx->now_us, .expires_at = code.expires_us),
                 NULL);
     if (!e)
         *ret = code;
@@ -177,8 +178,7 @@ enum err phone_code_new(struct tx *tx, const struct id *account, struct str numb
 
 enum err phone_code_sent(struct tx *tx, const struct id *account, const struct id *code)
 {
-    return db_exec(tx->db, SQL_PHONE_CODE_SENT, DB_ARGS(v_str(id_str(account)), v_str(id_str(code)), v_int(tx->now_us)),
-                   NULL);
+    return db_exec(tx->db, SQL(phone_code_sent, .account_id = account, .id = code, .sent_at = tx->now_us), NULL);
 }
 
 /* ---- confirming ---- */
@@ -195,26 +195,26 @@ static enum err check_code(struct tx *tx, const struct id *account, struct str t
     crypto_wipe(input, sizeof input);
     if (text.n == PHONE_CODE_LEN && right)
         return ERR_NONE;
-    e = db_exec(tx->db, SQL_PHONE_CODE_ATTEMPT, DB_ARGS(v_str(id_str(account)), v_str(id_str(&ret->id))), NULL);
+    e = db_exec(tx->db, SQL(phone_code_attempt, .account_id = account, .id = &ret->id), NULL);
     return e ? e : ERR_INVALID_PHONE_CODE;
 }
 
 static enum err set_phone(struct tx *tx, const struct id *account, struct str number)
 {
     const struct id change = id_new(tx->now_us);
-    enum err e =
-        db_exec(tx->db, SQL_PHONE_CHANGE_INSERT,
-                DB_ARGS(v_str(id_str(account)), v_str(id_str(&change)), v_str(number), v_int(tx->now_us)), NULL);
+    enum err e = db_exec(
+        tx->db,
+        SQL(phone_change_insert, .account_id = account, .id = &change, .phone = number, .created_at = tx->now_us),
+        NULL);
     db_notify(tx->db, TOPIC_DOORS);
     if (!e)
-        e = db_exec(tx->db, SQL_PHONE_SET, DB_ARGS(v_str(id_str(account)), v_str(number), v_int(tx->now_us)), NULL);
-    return e ? e : db_exec(tx->db, SQL_PHONE_TAKE_FROM_OTHERS, DB_ARGS(v_str(id_str(account)), v_str(number)), NULL);
+        e = db_exec(tx->db, SQL(phone_set, .id = account, .phone = number, .phone_verified_at = tx->now_us), NULL);
+    return e ? e : db_exec(tx->db, SQL(phone_take_from_others, .account_id = account, .forward_phone = number), NULL);
 }
 
 static enum err take_over(struct tx *tx, const struct id *account, const struct waiting *w)
 {
-    enum err e = db_exec(tx->db, SQL_PHONE_CODE_USE,
-                         DB_ARGS(v_str(id_str(account)), v_str(id_str(&w->id)), v_int(tx->now_us)), NULL);
+    enum err e = db_exec(tx->db, SQL(phone_code_use, .account_id = account, .id = &w->id, .used_at = tx->now_us), NULL);
     return e ? e : set_phone(tx, account, w->number);
 }
 
@@ -273,7 +273,7 @@ enum err phone_status(struct tx *tx, const struct id *account, struct phone_stat
 enum err phone_verified_before(struct tx *tx, const struct id *account, struct str number, bool *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_PHONE_VERIFIED, DB_ARGS(v_str(id_str(account)), v_str(number)), &c);
+    enum err e = db_one(tx->db, SQL(phone_verified, .id = account, .phone = number), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret = !e;
@@ -282,5 +282,5 @@ enum err phone_verified_before(struct tx *tx, const struct id *account, struct s
 
 enum err phone_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(tx->db, SQL_PHONE_CODE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(phone_code_purge, .before = before_us, .limit = limit), ret_count);
 }

@@ -14,14 +14,14 @@
 _Static_assert(PAYLOAD_MAX <= WEBPUSH_PLAIN_MAX, "a payload fits into a message");
 
 /* Browsers used since then are signed in if they are remembered. */
-static struct val push_since(const struct tx *tx)
+static int64_t push_since(const struct tx *tx)
 {
-    return v_int(tx->now_us - KEY_REMEMBERED_S * US_PER_S);
+    return tx->now_us - KEY_REMEMBERED_S * US_PER_S;
 }
 
-static struct val v_hash(const struct push_browser *b)
+static struct str push_browser_hash(const struct push_browser *b)
 {
-    return v_blob(b->hash, sizeof b->hash);
+    return str_bytes(b->hash, sizeof b->hash);
 }
 
 static struct push_browser col_browser(const struct cursor *c, int i)
@@ -41,15 +41,17 @@ enum err push_key_claim(struct tx *tx)
     struct str sealed;
     {
         CURSOR c;
-        enum err e = db_one(tx->db, SQL_PUSH_KEY_GET, DB_ARGS(v_str(KEY_NAME)), &c);
+        enum err e = db_one(tx->db, SQL(push_key_get, .id = KEY_NAME), &c);
         if (e != ERR_NOT_FOUND)
             return e;
     }
     webpush_key_new(&key);
     enum err e = master_seal(tx, PUSH_PURPOSE, str_n((const char *)key.secret, sizeof key.secret), &sealed);
     if (!e)
-        e = db_exec(tx->db, SQL_PUSH_KEY_CLAIM,
-                    DB_ARGS(v_str(KEY_NAME), v_blob(key.point, sizeof key.point), v_blob(sealed.p, sealed.n)), NULL);
+        e = db_exec(
+            tx->db,
+            SQL(push_key_claim, .id = KEY_NAME, .point = str_bytes(key.point, sizeof key.point), .secret = sealed),
+            NULL);
     crypto_wipe(&key, sizeof key);
     return e;
 }
@@ -58,7 +60,7 @@ enum err push_key_get(struct tx *tx, struct webpush_key *ret)
 {
     CURSOR c;
     struct str secret;
-    enum err e = db_one(tx->db, SQL_PUSH_KEY_GET, DB_ARGS(v_str(KEY_NAME)), &c);
+    enum err e = db_one(tx->db, SQL(push_key_get, .id = KEY_NAME), &c);
     if (e)
         return e;
     if (!crypto_open(PUSH_PURPOSE, col_blob(&c, COL_PUSH_KEY_GET_SECRET), tx->arena, &secret))
@@ -72,7 +74,7 @@ enum err push_key_get(struct tx *tx, struct webpush_key *ret)
 enum err push_key_point(struct tx *tx, struct str *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_PUSH_KEY_GET, DB_ARGS(v_str(KEY_NAME)), &c);
+    enum err e = db_one(tx->db, SQL(push_key_get, .id = KEY_NAME), &c);
     if (!e)
         *ret = base64url_encode(tx->arena, col_blob(&c, COL_PUSH_KEY_GET_POINT));
     return e;
@@ -83,7 +85,7 @@ enum err push_key_point(struct tx *tx, struct str *ret)
 enum err push_browser_of(struct tx *tx, const struct id *account, const struct id *key, struct push_browser *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_PUSH_BROWSER, DB_ARGS(v_str(id_str(account)), v_str(id_str(key))), &c);
+    enum err e = db_one(tx->db, SQL(push_browser, .account_id = account, .id = key), &c);
     if (!e)
         *ret = col_browser(&c, COL_PUSH_BROWSER_HASH);
     return e;
@@ -91,26 +93,31 @@ enum err push_browser_of(struct tx *tx, const struct id *account, const struct i
 
 enum err push_subscribe(struct tx *tx, const struct push_request *r)
 {
-    const struct val hash = v_hash(&r->browser), language = v_str(r->language), endpoint = v_str(r->endpoint);
-    const struct val p256dh = v_blob(r->keys.p256dh, sizeof r->keys.p256dh);
-    const struct val auth = v_blob(r->keys.auth, sizeof r->keys.auth);
-    enum err e = db_exec(tx->db, SQL_PUSH_PUT,
-                         DB_ARGS(v_str(id_str(&r->building_id)), hash, v_str(id_str(&r->account_id)), v_int(r->notices),
-                                 language, endpoint, p256dh, auth, v_int(tx->now_us)),
+    const struct str hash = push_browser_hash(&r->browser);
+    const struct str p256dh = str_bytes(r->keys.p256dh, sizeof r->keys.p256dh);
+    const struct str auth = str_bytes(r->keys.auth, sizeof r->keys.auth);
+    enum err e = db_exec(tx->db,
+                         SQL(push_put, .building_id = &r->building_id, .hash = hash, .account_id = &r->account_id,
+                             .notices = r->notices, .language = r->language, .endpoint = r->endpoint, .p256dh = p256dh,
+                             .auth = auth, .created_at = tx->now_us),
                          NULL);
-    return e ? e : db_exec(tx->db, SQL_PUSH_REFRESH, DB_ARGS(hash, language, endpoint, p256dh, auth), NULL);
+    return e ? e
+             : db_exec(tx->db,
+                       SQL(push_refresh, .hash = hash, .language = r->language, .endpoint = r->endpoint,
+                           .p256dh = p256dh, .auth = auth),
+                       NULL);
 }
 
 enum err push_unsubscribe(struct tx *tx, const struct id *building, const struct push_browser *browser)
 {
-    return db_exec(tx->db, SQL_PUSH_DELETE, DB_ARGS(v_str(id_str(building)), v_hash(browser)), NULL);
+    return db_exec(tx->db, SQL(push_delete, .building_id = building, .hash = push_browser_hash(browser)), NULL);
 }
 
 enum err push_list(struct tx *tx, const struct id *building, const struct push_entry **ret, size_t *ret_count)
 {
     CURSOR c;
     enum err e =
-        db_query(tx->db, SQL_PUSH_LIST, DB_ARGS(v_str(id_str(building)), v_int(tx->now_us), push_since(tx)), &c);
+        db_query(tx->db, SQL(push_list, .building_id = building, .now = tx->now_us, .since = push_since(tx)), &c);
     if (e)
         return e;
     struct push_entry *list = NULL;
@@ -172,9 +179,10 @@ static enum err put_message(struct tx *tx, const struct id *account, const struc
     if (e)
         return e;
     db_notify(tx->db, TOPIC_NOTICES);
-    return db_exec(tx->db, SQL_PUSH_MESSAGE_PUT,
-                   DB_ARGS(v_str(id_str(&m->building_id)), v_hash(&to->browser), v_int(notice), v_str(id_str(account)),
-                           v_int(m->at_us), v_str(payload), v_int(tx->now_us)),
+    return db_exec(tx->db,
+                   SQL(push_message_put, .building_id = &m->building_id, .hash = push_browser_hash(&to->browser),
+                       .notice = notice, .account_id = account, .at = m->at_us, .payload = payload,
+                       .due_at = tx->now_us),
                    NULL);
 }
 
@@ -183,9 +191,10 @@ static enum err list_targets(struct tx *tx, const struct notice_moment *m, struc
 {
     CURSOR c;
     size_t n = 0;
-    enum err e =
-        db_query(tx->db, SQL_PUSH_TARGETS,
-                 DB_ARGS(v_str(id_str(&m->building_id)), v_int(tx->now_us), push_since(tx), v_int(m->notices)), &c);
+    enum err e = db_query(tx->db,
+                          SQL(push_targets, .building_id = &m->building_id, .now = tx->now_us, .since = push_since(tx),
+                              .notice = m->notices),
+                          &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < BROWSERS_MAX;)
         ret[n++] =
             (struct target){col_browser(&c, COL_PUSH_TARGETS_HASH), (unsigned)col_int(&c, COL_PUSH_TARGETS_NOTICES),
@@ -210,7 +219,7 @@ enum err push_spread(struct tx *tx, const struct id *account, struct str buildin
 static enum err label_of(struct tx *tx, const struct id *building, struct str *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_NOTICE_PLACE, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL(notice_place, .id = building), &c);
     if (!e)
         *ret = col_copy(&c, COL_NOTICE_PLACE_LABEL, tx->arena);
     return e;
@@ -252,9 +261,10 @@ static enum err list_busy(const struct id *busy, size_t count, struct arena *a, 
 static enum err push_address(struct tx *tx, struct push_message *m)
 {
     CURSOR c;
-    enum err e =
-        db_one(tx->db, SQL_PUSH_TARGET,
-               DB_ARGS(v_str(id_str(&m->building_id)), v_hash(&m->browser), v_int(tx->now_us), push_since(tx)), &c);
+    enum err e = db_one(tx->db,
+                        SQL(push_target, .building_id = &m->building_id, .hash = push_browser_hash(&m->browser),
+                            .now = tx->now_us, .since = push_since(tx)),
+                        &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     const struct str p256dh = col_blob(&c, COL_PUSH_TARGET_P256DH), auth = col_blob(&c, COL_PUSH_TARGET_AUTH);
@@ -270,8 +280,7 @@ static enum err take_due(struct tx *tx, struct str busy, struct push_message *re
 {
     CURSOR c;
     size_t n = 0;
-    enum err e =
-        db_query(tx->db, SQL_PUSH_MESSAGE_TAKE, DB_ARGS(v_int(tx->now_us), v_int(PUSH_TAKE_MAX), v_str(busy)), &c);
+    enum err e = db_query(tx->db, SQL(push_message_take, .now = tx->now_us, .limit = PUSH_TAKE_MAX, .busy = busy), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < PUSH_TAKE_MAX;)
         ret[n++] = (struct push_message){
             .building_id = col_id(&c, COL_PUSH_MESSAGE_TAKE_BUILDING_ID),
@@ -303,7 +312,7 @@ enum err push_take(struct tx *tx, const struct id *busy, size_t busy_count, stru
 enum err push_next(struct tx *tx, int64_t *ret_us)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_PUSH_NEXT, DB_NO_ARGS, &c);
+    enum err e = db_one(tx->db, SQL(push_next), &c);
     if (e)
         return e;
     const int64_t look_us = col_int(&c, COL_PUSH_NEXT_LEASED) ? tx->now_us + LEASED_LOOK_US : INT64_MAX;
@@ -314,12 +323,18 @@ enum err push_next(struct tx *tx, int64_t *ret_us)
 
 enum err push_record(struct tx *tx, const struct push_message *m, enum push_end end, int64_t due_us)
 {
-    const struct val building = v_str(id_str(&m->building_id)), hash = v_hash(&m->browser);
-    const struct val notice = v_int(m->notice), at = v_int(m->at_us);
+    const struct id *building = &m->building_id;
+    const struct str hash = push_browser_hash(&m->browser);
     enum err e = ERR_NONE;
     if (end == PUSH_GONE)
-        e = db_exec(tx->db, SQL_PUSH_GONE, DB_ARGS(hash, v_str(m->endpoint)), NULL);
+        e = db_exec(tx->db, SQL(push_gone, .hash = hash, .endpoint = m->endpoint), NULL);
     if (!e && end != PUSH_LATER)
-        e = db_exec(tx->db, SQL_PUSH_MESSAGE_DONE, DB_ARGS(building, hash, notice, at), NULL);
-    return e ? e : db_exec(tx->db, SQL_PUSH_MESSAGE_LATER, DB_ARGS(building, hash, notice, at, v_int(due_us)), NULL);
+        e = db_exec(tx->db,
+                    SQL(push_message_done, .building_id = building, .hash = hash, .notice = m->notice, .at = m->at_us),
+                    NULL);
+    return e ? e
+             : db_exec(tx->db,
+                       SQL(push_message_later, .building_id = building, .hash = hash, .notice = m->notice,
+                           .at = m->at_us, .due_at = due_us),
+                       NULL);
 }

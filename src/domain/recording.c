@@ -18,9 +18,9 @@ enum err recording_put(struct tx *tx, const struct id *building, enum greeting w
     if (!audio.n || audio.n > RECORDING_MAX)
         return tx_fail(tx, ERR_BAD_REQUEST, "a recording has 1 byte to 20 seconds");
     const struct id id = id_new(tx->now_us);
-    return db_exec(tx->db, SQL_RECORDING_PUT,
-                   DB_ARGS(v_str(id_str(building)), v_int(which), v_str(id_str(&id)), v_int(tx->now_us),
-                           v_int((int64_t)audio.n), v_blob(audio.p, audio.n)),
+    return db_exec(tx->db,
+                   SQL(recording_put, .building_id = building, .which = which, .id = &id, .created_at = tx->now_us,
+                       .length = (int64_t)audio.n, .audio = audio),
                    NULL);
 }
 
@@ -33,7 +33,7 @@ enum err recording_list(struct tx *tx, const struct id *building, struct recordi
     if (e)
         return e;
     CURSOR c;
-    e = db_query(tx->db, SQL_RECORDING_LIST, DB_ARGS(v_str(id_str(building))), &c);
+    e = db_query(tx->db, SQL(recording_list, .building_id = building), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && count < GREETING_COUNT;)
         ret[count++] = (struct recording){
             .which = (enum greeting)col_int(&c, COL_RECORDING_LIST_WHICH),
@@ -49,14 +49,14 @@ enum err recording_list(struct tx *tx, const struct id *building, struct recordi
 enum err recording_remove(struct tx *tx, const struct id *building, enum greeting which)
 {
     int64_t removed;
-    enum err e = db_exec(tx->db, SQL_RECORDING_REMOVE, DB_ARGS(v_str(id_str(building)), v_int(which)), &removed);
+    enum err e = db_exec(tx->db, SQL(recording_remove, .building_id = building, .which = which), &removed);
     return e ? e : removed ? ERR_NONE : ERR_NOT_FOUND;
 }
 
 enum err recording_audio(struct tx *tx, const struct id *recording, struct str *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_RECORDING_AUDIO, DB_ARGS(v_str(id_str(recording))), &c);
+    enum err e = db_one(tx->db, SQL(recording_audio, .id = recording), &c);
     if (!e)
         *ret = arena_str(tx->arena, col_blob(&c, COL_RECORDING_AUDIO_AUDIO));
     return e;

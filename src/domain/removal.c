@@ -8,18 +8,17 @@
 enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
 {
     int64_t grants, links, entries = 0, calls, events, kinds = 0;
-    const struct db_args args = DB_ARGS(v_str(id_str(building)), v_int(BATCH));
-    enum err e = db_exec(tx->db, SQL_REMOVAL_GRANTS, args, &grants);
+    enum err e = db_exec(tx->db, SQL(removal_grants, .building_id = building, .limit = BATCH), &grants);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_GUEST_LINKS, args, &links);
+        e = db_exec(tx->db, SQL(removal_guest_links, .building_id = building, .limit = BATCH), &links);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_ACTIVITY, args, &entries);
+        e = db_exec(tx->db, SQL(removal_activity, .building_id = building, .limit = BATCH), &entries);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_CALLS, args, &calls);
+        e = db_exec(tx->db, SQL(removal_calls, .building_id = building, .limit = BATCH), &calls);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_FEED, args, &events);
+        e = db_exec(tx->db, SQL(removal_feed, .building_id = building, .limit = BATCH), &events);
     if (!e && entries < BATCH) /* no entry refers to a kind any more */
-        e = db_exec(tx->db, SQL_REMOVAL_ACTIVITY_KINDS, args, &kinds);
+        e = db_exec(tx->db, SQL(removal_activity_kinds, .building_id = building, .limit = BATCH), &kinds);
     if (!e)
         *ret_more = grants == BATCH || links == BATCH || entries == BATCH || calls == BATCH || events == BATCH ||
                     kinds == BATCH;
@@ -40,7 +39,7 @@ static enum err removal_release_number(struct tx *tx, const struct id *building)
     struct str number;
     {
         CURSOR c;
-        enum err e = db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
+        enum err e = db_one(tx->db, SQL(building_for_number, .id = building), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_NONE : e;
         number = col_copy(&c, COL_BUILDING_FOR_NUMBER_VIRTUAL_NUMBER, tx->arena);
@@ -51,32 +50,32 @@ static enum err removal_release_number(struct tx *tx, const struct id *building)
 
 enum err removal_finish(struct tx *tx, const struct id *account, const struct id *building)
 {
-    const struct val account_id = v_str(id_str(account)), id = v_str(id_str(building));
     db_notify(tx->db, TOPIC_KEYS | TOPIC_DOORS);
     enum err e = removal_release_number(tx, building);
     if (!e)
         e = sweep_all(tx, building); /* entries of calls since the last sweep */
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_CALLERS, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL(removal_callers, .building_id = building), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_GUARD, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL(removal_guard, .building_id = building), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_RECORDINGS, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL(removal_recordings, .building_id = building), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_MESSAGES, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL(removal_messages, .building_id = building), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_PUSH, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL(removal_push, .building_id = building), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_NOTICE_MAIL, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL(removal_notice_mail, .building_id = building), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_GRANT_COUNT, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL(removal_grant_count, .building_id = building), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_FEED_COUNTER, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL(removal_feed_counter, .building_id = building), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_GRANT_BUILDING, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL(removal_grant_building, .building_id = building), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_MEMBERS, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL(removal_members, .building_id = building), NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_REMOVAL_KEYS, DB_ARGS(account_id, id, v_int(tx->now_us)), NULL);
-    return e ? e : db_exec(tx->db, SQL_REMOVAL_BUILDING, DB_ARGS(account_id, id), NULL);
+        e = db_exec(tx->db, SQL(removal_keys, .account_id = account, .building_id = building, .revoked_at = tx->now_us),
+                    NULL);
+    return e ? e : db_exec(tx->db, SQL(removal_building, .account_id = account, .id = building), NULL);
 }

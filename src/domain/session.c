@@ -20,7 +20,7 @@ static struct str otp_input(struct str challenge, struct str otp, char ret[stati
 static enum err check_linked(struct tx *tx, struct str email)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_CHALLENGE_LINKED, DB_ARGS(v_str(email)), &c);
+    enum err e = db_one(tx->db, SQL(challenge_linked, .email = email), &c);
     return e == ERR_NOT_FOUND ? ERR_NONE : e ? e : ERR_LINKED_ACCOUNT;
 }
 
@@ -28,9 +28,10 @@ static enum err session_check_count(struct tx *tx, struct str email)
 {
     const int64_t ttl_us = CHALLENGE_TTL_S * US_PER_S;
     CURSOR c;
-    enum err e =
-        db_one(tx->db, SQL_CHALLENGE_COUNT,
-               DB_ARGS(v_str(email), v_int(tx->now_us), v_int(tx->now_us - CHALLENGE_DAY_S * US_PER_S + ttl_us)), &c);
+    enum err e = db_one(tx->db,
+                        SQL(challenge_count, .email = email, .now = tx->now_us,
+                            .since = tx->now_us - CHALLENGE_DAY_S * US_PER_S + ttl_us),
+                        &c);
     if (e)
         return e;
     if (col_int(&c, COL_CHALLENGE_COUNT_PENDING) >= CHALLENGES_MAX)
@@ -80,8 +81,10 @@ enum err session_challenge(struct tx *tx, struct str email, struct challenge *re
     crypto_derived_mac(OTP_PURPOSE, otp_input(str_z(c.id), otp, input), mac);
     crypto_wipe(input, sizeof input);
     int64_t expires_us = tx->now_us + CHALLENGE_TTL_S * US_PER_S;
-    e = db_exec(tx->db, SQL_CHALLENGE_INSERT,
-                DB_ARGS(v_str(str_z(c.id)), v_str(email), v_blob(mac, sizeof mac), v_int(expires_us)), NULL);
+    e = db_exec(tx->db,
+                SQL(challenge_insert, .id = str_z(c.id), .email = email, .otp_mac = str_bytes(mac, sizeof mac),
+                    .expires_at = expires_us),
+                NULL);
     if (e)
         return e;
     const struct mail_intent mail = session_mail(tx, email, otp, expires_us);
@@ -99,7 +102,7 @@ static enum err challenge_redeem(struct tx *tx, struct str email, struct str cha
     bool alive = false;
     {
         CURSOR c;
-        enum err e = db_one(tx->db, SQL_CHALLENGE_GET, DB_ARGS(v_str(challenge), v_str(email), v_int(tx->now_us)), &c);
+        enum err e = db_one(tx->db, SQL(challenge_get, .id = challenge, .email = email, .now = tx->now_us), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_INVALID_OTP : e;
         struct str found = col_blob(&c, COL_CHALLENGE_GET_OTP_MAC);
@@ -112,8 +115,8 @@ static enum err challenge_redeem(struct tx *tx, struct str email, struct str cha
     const bool right = crypto_is_derived_mac(OTP_PURPOSE, otp_input(challenge, otp, input), stored, sizeof stored);
     crypto_wipe(input, sizeof input);
     if (otp.n == OTP_LEN && right)
-        return db_exec(tx->db, SQL_CHALLENGE_USE, DB_ARGS(v_str(challenge), v_int(tx->now_us)), NULL);
-    enum err e = db_exec(tx->db, SQL_CHALLENGE_ATTEMPT, DB_ARGS(v_str(challenge)), NULL);
+        return db_exec(tx->db, SQL(challenge_use, .id = challenge, .used_at = tx->now_us), NULL);
+    enum err e = db_exec(tx->db, SQL(challenge_attempt, .id = challenge), NULL);
     return e ? e : ERR_INVALID_OTP;
 }
 
@@ -182,5 +185,5 @@ enum err session_own(struct tx *tx, struct str email, struct str challenge, stru
 
 enum err session_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(tx->db, SQL_CHALLENGE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL(challenge_purge, .before = before_us, .limit = limit), ret_count);
 }

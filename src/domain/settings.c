@@ -39,7 +39,7 @@ static enum err read_known(struct tx *tx, const struct id *building, struct stor
     CURSOR c;
     bool more;
     ret->known_count = 0;
-    enum err e = db_query(tx->db, SQL_ACCESS_CALLERS, DB_ARGS(v_str(id_str(building)), v_int(CALLERS_KNOWN_MAX)), &c);
+    enum err e = db_query(tx->db, SQL(access_callers, .building_id = building, .limit = CALLERS_KNOWN_MAX), &c);
     while (!e && ret->known_count < CALLERS_KNOWN_MAX && !(e = db_next(&c, &more)) && more)
         ret->known[ret->known_count++] = col_copy(&c, COL_ACCESS_CALLERS_NUMBER, tx->arena);
     return e;
@@ -48,7 +48,7 @@ static enum err read_known(struct tx *tx, const struct id *building, struct stor
 static enum err read_stored(struct tx *tx, const struct id *account, const struct id *building, struct stored *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_BUILDING_SETTINGS, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL(building_settings, .account_id = account, .id = building), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     ret->number = col_copy(&c, COL_BUILDING_SETTINGS_VIRTUAL_NUMBER, tx->arena);
@@ -135,18 +135,22 @@ static enum err settings_store(struct tx *tx, const struct id *account, const st
                                const struct stored *s, const struct settings_patch *patch)
 {
     const struct door_patch *d = &patch->door;
-    const struct val phone = v_set(patch->phone) ? patch->phone : v_null();
     int64_t changed;
-    enum err e = db_exec(tx->db, SQL_BUILDING_SETTINGS_PUT,
-                         DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_int(s->version), v_str(s->tone),
-                                 v_str(s->greetings[0]), v_str(s->greetings[1]), v_str(s->greetings[2]),
-                                 v_str(s->greetings[3]), changed_or_null(d->length_ms), changed_or_null(d->gap_ms),
-                                 changed_or_null(d->delay_ms), changed_or_null(d->repeat), changed_or_null(d->mode),
-                                 changed_or_null(d->before_greeting), v_str(d->numbers), changed_or_null(d->strategy),
-                                 changed_or_null(d->seconds), changed_or_null(d->accept), changed_or_null(d->message),
-                                 v_str(patch->timezone), changed_or_null(d->callers_mode), v_str(d->callers_numbers),
-                                 changed_or_null(d->callers_others), v_int(v_given(patch->phone)), phone),
-                         &changed);
+    enum err e = db_exec(
+        tx->db,
+        SQL(building_settings_put, .account_id = account, .id = building, .settings_version = s->version,
+            .unlock_tone = s->tone, .greeting_welcome = s->greetings[0], .greeting_granted = s->greetings[1],
+            .greeting_denied = s->greetings[2], .greeting_forwarding = s->greetings[3],
+            .release_length_ms = changed_or_null(d->length_ms), .release_gap_ms = changed_or_null(d->gap_ms),
+            .release_delay_ms = changed_or_null(d->delay_ms), .release_repeat = changed_or_null(d->repeat),
+            .release_mode = changed_or_null(d->mode), .release_before_greeting = changed_or_null(d->before_greeting),
+            .ring_numbers = d->numbers, .ring_strategy = changed_or_null(d->strategy),
+            .ring_seconds = changed_or_null(d->seconds), .ring_accept = changed_or_null(d->accept),
+            .ring_message = changed_or_null(d->message), .timezone = patch->timezone,
+            .callers_mode = changed_or_null(d->callers_mode), .callers_numbers = d->callers_numbers,
+            .callers_others = changed_or_null(d->callers_others), .phone_given = v_given(patch->phone),
+            .forward_phone = v_set(patch->phone) ? patch->phone.s : STR_NONE),
+        &changed);
     db_notify(tx->db, TOPIC_DOORS);
     return e ? e : changed ? ERR_NONE : ERR_SETTINGS_VERSION_CONFLICT;
 }

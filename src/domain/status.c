@@ -13,7 +13,7 @@ static int64_t late_us(const struct cursor *c, int column, int64_t now_us)
 enum err status_read(struct tx *tx, struct status *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_STATUS_COUNTS, DB_ARGS(v_int(STATUS_COUNT_MAX), v_time(tx->now_us)), &c);
+    enum err e = db_one(tx->db, SQL(status_counts, .most = STATUS_COUNT_MAX, .now = tx->now_us), &c);
     if (e)
         return e;
     *ret = (struct status){.deliveries = col_int(&c, COL_STATUS_COUNTS_DELIVERIES),
@@ -30,7 +30,7 @@ enum err status_failing(struct tx *tx, const struct status_failing **ret, size_t
     size_t count = 0;
     bool more = false;
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_STATUS_FAILING, DB_ARGS(v_int(STATUS_FAILING_MAX)), &c);
+    enum err e = db_query(tx->db, SQL(status_failing, .limit = STATUS_FAILING_MAX), &c);
     while (!e && !(e = db_next(&c, &more)) && more && count < KINDS_MAX)
         list[count++] = (struct status_failing){col_copy(&c, COL_STATUS_FAILING_KIND, tx->arena),
                                                 col_int(&c, COL_STATUS_FAILING_JOBS)};

@@ -43,9 +43,10 @@ static enum err subscribe(struct tx *tx, const struct account *a, enum subscript
         plan = a->plan.p ? a->plan : STR(PLAN_DEFAULT);
     if (!plan_find(tx->config, plan))
         return ERR_INVALID_PLAN;
-    enum err e =
-        db_exec(tx->db, SQL_ACCOUNT_SUBSCRIBE,
-                DB_ARGS(v_str(id_str(&a->id)), v_str(plan), v_str(str_z(subscription_status_text(status)))), NULL);
+    enum err e = db_exec(tx->db,
+                         SQL(account_subscribe, .id = &a->id, .plan = plan,
+                             .subscription_status = str_z(subscription_status_text(status))),
+                         NULL);
     return e || status != SUBSCRIPTION_ACTIVE ? e : subscription_provision(tx, &a->id);
 }
 
@@ -53,7 +54,7 @@ static enum err unsubscribe(struct tx *tx, const struct account *a)
 {
     if (a->status == SUBSCRIPTION_NONE)
         return ERR_NONE;
-    enum err e = db_exec(tx->db, SQL_ACCOUNT_UNSUBSCRIBE, DB_ARGS(v_str(id_str(&a->id)), v_int(tx->now_us)), NULL);
+    enum err e = db_exec(tx->db, SQL(account_unsubscribe, .id = &a->id, .subscription_ended_at = tx->now_us), NULL);
     return e ? e : job_add(tx, JOB_RELEASE_NUMBERS, tx->now_us + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S, id_str(&a->id));
 }
 
@@ -71,7 +72,7 @@ enum err subscription_set(struct tx *tx, const struct id *account, enum subscrip
 static enum err release_due(struct tx *tx, const struct id *account, int64_t *ret_us)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_ACCOUNT_ENDED, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL(account_ended, .id = account), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     const bool ended = !e && !col_null(&c, COL_ACCOUNT_ENDED_SUBSCRIPTION_ENDED_AT);

@@ -29,9 +29,9 @@ enum err time_bound_apply(struct tx *tx, size_t row, bool *ret_more, int64_t *re
     int64_t changed = 0;
     enum err e = ERR_NONE;
     if (b->after == AT_ONCE || clock_settled())
-        e = db_exec(tx->db, b->statement,
-                    DB_ARGS(v_int(latest_us + TIME_BOUND_SLACK_S * US_PER_S),
-                            v_int(b->value == LATEST ? latest_us : tx->now_us)),
+        e = db_exec(tx->db,
+                    SQL_AS(b->statement, time_bound_delivery, .beyond = latest_us + TIME_BOUND_SLACK_S * US_PER_S,
+                           .at = b->value == LATEST ? latest_us : tx->now_us),
                     &changed);
     if (e)
         return e;
@@ -45,16 +45,16 @@ enum err time_bound_apply(struct tx *tx, size_t row, bool *ret_more, int64_t *re
 enum err time_bound_apply_jobs(struct tx *tx, const char *kind, int64_t longest_s, int64_t *ret_changed)
 {
     db_notify(tx->db, TOPIC_JOBS);
-    return db_exec(
-        tx->db, SQL_TIME_BOUND_JOB,
-        DB_ARGS(v_int(tx->now_us + (longest_s + TIME_BOUND_SLACK_S) * US_PER_S), v_int(tx->now_us), v_str(str_z(kind))),
-        ret_changed);
+    return db_exec(tx->db,
+                   SQL(time_bound_job, .beyond = tx->now_us + (longest_s + TIME_BOUND_SLACK_S) * US_PER_S,
+                       .at = tx->now_us, .kind = str_z(kind)),
+                   ret_changed);
 }
 
 enum err time_bound_strange(struct tx *tx, struct str name, bool *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_TIME_BOUND_LAST, DB_ARGS(v_str(name)), &c);
+    enum err e = db_one(tx->db, SQL(time_bound_last, .id = name), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     const int64_t since_us = e ? 0 : tx->now_us - col_int(&c, COL_TIME_BOUND_LAST_CREATED_AT);

@@ -25,7 +25,7 @@ static enum err bill(struct tx *tx, const struct billed *b)
     if (e == ERR_INVALID_PLAN)
         e = subscription_set(tx, &b->account, b->status, STR_NONE);
     if (!e)
-        e = db_exec(tx->db, SQL_ACCOUNT_BILL, DB_ARGS(v_str(id_str(&b->account))), NULL);
+        e = db_exec(tx->db, SQL(account_bill, .id = &b->account), NULL);
     return e || !b->subscription_id.p ? e : billing_sync_queue(tx, BILLING_SUBJECT_SUBSCRIPTION, b->subscription_id);
 }
 
@@ -34,8 +34,8 @@ static enum err list_billed(struct tx *tx, struct id *ret, size_t *ret_count)
 {
     CURSOR c;
     size_t n = 0;
-    enum err e = db_query(tx->db, SQL_ACCOUNT_LIST_BILLED,
-                          DB_ARGS(v_str(str_z(tx->config->billing_free_plan)), v_int(BATCH)), &c);
+    enum err e =
+        db_query(tx->db, SQL(account_list_billed, .plan = str_z(tx->config->billing_free_plan), .limit = BATCH), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < BATCH;)
         ret[n++] = col_id(&c, COL_ACCOUNT_LIST_BILLED_ID);
     *ret_count = n;
@@ -46,7 +46,7 @@ static enum err list_unbilled(struct tx *tx, struct billed *ret, size_t *ret_cou
 {
     CURSOR c;
     size_t n = 0;
-    enum err e = db_query(tx->db, SQL_ACCOUNT_LIST_UNBILLED, DB_ARGS(v_int(BATCH)), &c);
+    enum err e = db_query(tx->db, SQL(account_list_unbilled, .limit = BATCH), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < BATCH;) {
         struct billed *b = &ret[n++];
         *b = (struct billed){.account = col_id(&c, COL_ACCOUNT_LIST_UNBILLED_ID),

@@ -43,7 +43,7 @@ enum err webhook_replay(struct tx *tx, const struct webhook_request *request, st
     CURSOR c;
     struct str secret;
     enum err e =
-        db_one(tx->db, SQL_WEBHOOK_BY_REQUEST, DB_ARGS(v_str(id_str(request->account)), v_str(request->key)), &c);
+        db_one(tx->db, SQL(webhook_by_request, .account_id = request->account, .request_id = request->key), &c);
     if (e)
         return e;
     if (!is_hash(col_blob(&c, COL_WEBHOOK_BY_REQUEST_REQUEST_HASH), request->hash))
@@ -58,7 +58,7 @@ enum err webhook_replay(struct tx *tx, const struct webhook_request *request, st
 static enum err webhook_check_limit(struct tx *tx, const struct id *account)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_WEBHOOK_COUNT, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL(webhook_count, .account_id = account), &c);
     if (e)
         return e;
     return col_int(&c, COL_WEBHOOK_COUNT_WEBHOOKS) < WEBHOOK_MAX ? ERR_NONE : ERR_WEBHOOK_LIMIT;
@@ -80,10 +80,10 @@ static enum err webhook_insert(struct tx *tx, const struct webhook_request *requ
     enum err e = master_seal(tx, WEBHOOK_PURPOSE, secret, &sealed);
     if (e)
         return e;
-    e = db_exec(tx->db, SQL_WEBHOOK_INSERT,
-                DB_ARGS(v_str(id_str(request->account)), v_str(id_str(&w->id)), v_int(w->created_us), v_str(w->url),
-                        v_int(w->events), v_blob(sealed.p, sealed.n), v_str(request->key),
-                        request->key.p ? v_blob(request->hash, SHA256_LEN) : v_null()),
+    e = db_exec(tx->db,
+                SQL(webhook_insert, .account_id = request->account, .id = &w->id, .created_at = w->created_us,
+                    .url = w->url, .events = w->events, .secret = sealed, .request_id = request->key,
+                    .request_hash = request->key.p ? str_bytes(request->hash, SHA256_LEN) : STR_NONE),
                 &changed);
     return e || changed ? e : ERR_RETRY; /* another request inserted the key: a lost race */
 }
@@ -119,7 +119,7 @@ enum err webhook_list(struct tx *tx, const struct id *account, const struct webh
     bool more;
     size_t n = 0;
     struct webhook *list = arena_array(tx->arena, struct webhook, WEBHOOK_MAX);
-    enum err e = db_query(tx->db, SQL_WEBHOOK_LIST, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_query(tx->db, SQL(webhook_list, .account_id = account), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < WEBHOOK_MAX)
@@ -136,7 +136,7 @@ enum err webhook_list(struct tx *tx, const struct id *account, const struct webh
 static enum err cancel_deliveries(struct tx *tx, const struct id *account, const struct id *id)
 {
     db_notify(tx->db, TOPIC_DELIVERIES);
-    return db_exec(tx->db, SQL_WEBHOOK_CANCEL, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), NULL);
+    return db_exec(tx->db, SQL(webhook_cancel, .account_id = account, .webhook_id = id), NULL);
 }
 
 enum err webhook_update(struct tx *tx, const struct id *account, const struct id *id,
@@ -146,10 +146,10 @@ enum err webhook_update(struct tx *tx, const struct id *account, const struct id
     uint32_t events = 0;
     enum err e = v_given(change->events) ? webhook_events(tx, change->events, &events) : ERR_NONE;
     if (!e)
-        e = db_one(tx->db, SQL_WEBHOOK_UPDATE,
-                   DB_ARGS(v_str(id_str(account)), v_str(id_str(id)), v_str(change->url),
-                           events ? v_int(events) : v_null(),
-                           v_given(change->active) ? v_int(change->active.b) : v_null()),
+        e = db_one(tx->db,
+                   SQL(webhook_update, .account_id = account, .id = id, .url = change->url,
+                       .events = events ? v_int(events) : v_null(),
+                       .active = v_given(change->active) ? v_bool(change->active.b) : v_null()),
                    &c);
     if (e)
         return e;
@@ -159,7 +159,7 @@ enum err webhook_update(struct tx *tx, const struct id *account, const struct id
 
 static enum err rotation_find(struct tx *tx, const struct id *id, const struct webhook_rotation *r, struct cursor *ret)
 {
-    return db_one(tx->db, SQL_WEBHOOK_ROTATION, DB_ARGS(v_str(id_str(r->request.account)), v_str(id_str(id))), ret);
+    return db_one(tx->db, SQL(webhook_rotation, .account_id = r->request.account, .id = id), ret);
 }
 
 static enum err rotation_reply(struct tx *tx, const struct cursor *c, struct webhook_rotation *r)
@@ -194,10 +194,11 @@ static enum err rotation_write(struct tx *tx, const struct id *id, struct webhoo
     enum err e = master_seal(tx, WEBHOOK_PURPOSE, r->secret, &sealed);
     if (e)
         return e;
-    return db_exec(tx->db, SQL_WEBHOOK_ROTATE,
-                   DB_ARGS(v_str(id_str(request->account)), v_str(id_str(id)), v_blob(sealed.p, sealed.n),
-                           r->keep_us ? v_int(r->previous_until_us) : v_null(), v_str(request->key),
-                           request->key.p ? v_blob(request->hash, SHA256_LEN) : v_null()),
+    return db_exec(tx->db,
+                   SQL(webhook_rotate, .account_id = request->account, .id = id, .secret = sealed,
+                       .previous_until = r->keep_us ? v_time(r->previous_until_us) : v_null(),
+                       .rotation_id = request->key,
+                       .rotation_hash = request->key.p ? str_bytes(request->hash, SHA256_LEN) : STR_NONE),
                    NULL);
 }
 
@@ -220,15 +221,15 @@ enum err webhook_rotate(struct tx *tx, const struct id *id, struct webhook_rotat
 enum err webhook_delete(struct tx *tx, const struct id *account, const struct id *id)
 {
     int64_t changed;
-    enum err e = db_exec(tx->db, SQL_WEBHOOK_DELETE,
-                         DB_ARGS(v_str(id_str(account)), v_str(id_str(id)), v_int(tx->now_us)), &changed);
+    enum err e =
+        db_exec(tx->db, SQL(webhook_delete, .account_id = account, .id = id, .deleted_at = tx->now_us), &changed);
     return e || !changed ? e : cancel_deliveries(tx, account, id);
 }
 
 enum err webhook_find(struct tx *tx, const struct id *account, const struct id *id, bool *ret_deleted)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_WEBHOOK_EXISTS, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), &c);
+    enum err e = db_one(tx->db, SQL(webhook_exists, .account_id = account, .id = id), &c);
     if (!e)
         *ret_deleted = !col_null(&c, COL_WEBHOOK_EXISTS_DELETED_AT);
     return e;

@@ -45,7 +45,7 @@ static enum err next_due(struct tx *tx, void *arg)
 {
     struct taken *t = arg;
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_NO_ARGS, &c);
+    enum err e = db_one(tx->db, SQL(job_next), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     t->next_us = e ? INT64_MAX : col_int(&c, COL_JOB_NEXT_DUE_AT);
@@ -57,8 +57,8 @@ static enum err lease_job(struct tx *tx, void *arg)
     struct taken *t = arg;
     CURSOR c;
     enum err e =
-        db_one(tx->db, SQL_JOB_TAKE,
-               DB_ARGS(v_int(tx->now_us), v_int(JOB_LEASE_S * US_PER_S), v_str(id_str(&t->job.tenure.node))), &c);
+        db_one(tx->db,
+               SQL(job_take, .now = tx->now_us, .lasts = JOB_LEASE_S * US_PER_S, .leased_by = &t->job.tenure.node), &c);
     t->found = !e;
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
@@ -74,15 +74,16 @@ static enum err lease_job(struct tx *tx, void *arg)
 /* A job that was added again while it ran is run again at once. */
 static enum err unlease_job(struct tx *tx, const struct taken *t)
 {
-    return db_exec(tx->db, SQL_JOB_FREE, DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us)), NULL);
+    return db_exec(tx->db, SQL(job_free, .id = t->job.id, .leased_until = t->leased_until_us), NULL);
 }
 
 static enum err finish_job(struct tx *tx, void *arg)
 {
     const struct taken *t = arg;
     int64_t finished;
-    enum err e = db_exec(tx->db, SQL_JOB_FINISH,
-                         DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us), v_int(t->job.created_us)), &finished);
+    enum err e = db_exec(
+        tx->db, SQL(job_finish, .id = t->job.id, .leased_until = t->leased_until_us, .created_at = t->job.created_us),
+        &finished);
     return e || finished ? e : unlease_job(tx, t);
 }
 
@@ -100,8 +101,9 @@ static enum err postpone_job(struct tx *tx, void *arg)
 {
     const struct taken *t = arg;
     int64_t due_us = tx->now_us + pause_s(t->job.attempt) * US_PER_S, postponed;
-    enum err e = db_exec(tx->db, SQL_JOB_RETRY,
-                         DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us), v_int(t->job.created_us), v_int(due_us)),
+    enum err e = db_exec(tx->db,
+                         SQL(job_retry, .id = t->job.id, .leased_until = t->leased_until_us,
+                             .created_at = t->job.created_us, .due_at = due_us),
                          &postponed);
     return e || postponed ? e : unlease_job(tx, t);
 }
@@ -109,7 +111,7 @@ static enum err postpone_job(struct tx *tx, void *arg)
 static enum err unlease_all(struct tx *tx, void *arg)
 {
     (void)arg;
-    return db_exec(tx->db, SQL_JOB_UNLEASE, DB_NO_ARGS, NULL);
+    return db_exec(tx->db, SQL(job_unlease), NULL);
 }
 
 /* ---- one job ---- */
@@ -314,7 +316,7 @@ static enum err read_awaited(struct tx *tx, void *arg)
 {
     struct awaited *w = arg;
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_JOB_WAITING, DB_ARGS(v_str(w->id)), &c);
+    enum err e = db_one(tx->db, SQL(job_waiting, .id = w->id), &c);
     w->done = e == ERR_NOT_FOUND;
     if (e)
         return w->done ? ERR_NONE : e;

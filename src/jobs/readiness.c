@@ -99,7 +99,7 @@ static enum err try_run(struct store_task *task, struct db *db)
     char now[24];
     (void)task;
     snprintf(now, sizeof now, "%lld", (long long)clock_real_us());
-    return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR(SETTING)), v_str(str_z(now))), NULL);
+    return db_exec(db, SQL(setting_put, .name = STR(SETTING), .value = str_z(now)), NULL);
 }
 
 static void try_done(struct store_task *task, enum err result)

@@ -33,7 +33,7 @@ static enum billing_status ledger_status(struct str text)
 enum err builtin_customer_get(struct db *db, struct str id, struct arena *a, struct str *ret_email)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SANDBOX_CUSTOMER_GET, DB_ARGS(v_str(id)), &c);
+    enum err e = db_one(db, SQL(sandbox_customer_get, .id = id), &c);
     if (!e)
         *ret_email = copy_column(&c, COL_SANDBOX_CUSTOMER_GET_EMAIL, a);
     return e;
@@ -42,16 +42,16 @@ enum err builtin_customer_get(struct db *db, struct str id, struct arena *a, str
 enum err builtin_customer_delete(struct db *db, struct str id)
 {
     int64_t deleted;
-    enum err e = db_exec(db, SQL_SANDBOX_CUSTOMER_DELETE, DB_ARGS(v_str(id)), &deleted);
+    enum err e = db_exec(db, SQL(sandbox_customer_delete, .id = id), &deleted);
     if (!e && !deleted)
         return ERR_NOT_FOUND;
-    return e ? e : db_exec(db, SQL_SANDBOX_CUSTOMER_CANCEL, DB_ARGS(v_str(id)), NULL);
+    return e ? e : db_exec(db, SQL(sandbox_customer_cancel, .customer_id = id), NULL);
 }
 
 enum err builtin_subscription_get(struct db *db, struct str id, struct arena *a, struct billing_subscription *ret)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SANDBOX_SUBSCRIPTION_GET, DB_ARGS(v_str(id)), &c);
+    enum err e = db_one(db, SQL(sandbox_subscription_get, .id = id), &c);
     if (e)
         return e;
     *ret = (struct billing_subscription){
@@ -69,7 +69,7 @@ enum err builtin_subscription_get(struct db *db, struct str id, struct arena *a,
 static enum err newest_subscription(struct db *db, struct str customer_id, struct arena *a, struct str *ret_id)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SANDBOX_SUBSCRIPTION_OF, DB_ARGS(v_str(customer_id)), &c);
+    enum err e = db_one(db, SQL(sandbox_subscription_of, .customer_id = customer_id), &c);
     if (!e)
         *ret_id = copy_column(&c, COL_SANDBOX_SUBSCRIPTION_OF_ID, a);
     return e;
@@ -91,13 +91,13 @@ enum err builtin_subscription_create(struct db *db, const struct billing_subscri
     enum err e = ERR_NONE;
     if (!customer.p) {
         customer = new_id(a, "cus");
-        e = db_exec(db, SQL_SANDBOX_CUSTOMER_INSERT, DB_ARGS(v_str(customer), v_str(s->account_id), v_str(email)),
+        e = db_exec(db, SQL(sandbox_customer_insert, .id = customer, .account_id = s->account_id, .email = email),
                     NULL);
     }
     if (!e)
-        e = db_exec(db, SQL_SANDBOX_SUBSCRIPTION_INSERT,
-                    DB_ARGS(v_str(id), v_str(customer), v_str(s->account_id), v_str(str_z(status_texts[s->status])),
-                            v_str(s->plan), v_int(s->quantity)),
+        e = db_exec(db,
+                    SQL(sandbox_subscription_insert, .id = id, .customer_id = customer, .account_id = s->account_id,
+                        .status = str_z(status_texts[s->status]), .plan = s->plan, .quantity = s->quantity),
                     NULL);
     if (!e)
         *ret_id = id;
@@ -106,8 +106,10 @@ enum err builtin_subscription_create(struct db *db, const struct billing_subscri
 
 enum err builtin_subscription_put(struct db *db, const struct billing_subscription *s)
 {
-    return db_exec(db, SQL_SANDBOX_SUBSCRIPTION_PUT,
-                   DB_ARGS(v_str(s->id), v_str(str_z(status_texts[s->status])), v_int(s->quantity)), NULL);
+    return db_exec(
+        db,
+        SQL(sandbox_subscription_put, .id = s->id, .status = str_z(status_texts[s->status]), .quantity = s->quantity),
+        NULL);
 }
 
 enum err builtin_subscription_set_quantity(struct db *db, struct str key, struct str id, int64_t quantity,
@@ -118,12 +120,13 @@ enum err builtin_subscription_set_quantity(struct db *db, struct str key, struct
     enum err e = builtin_subscription_get(db, id, a, &s);
     if (e)
         return e;
-    e = db_exec(db, SQL_SANDBOX_QUANTITY_INSERT, DB_ARGS(v_str(key), v_str(id), v_int(quantity)), &fresh);
+    e = db_exec(db, SQL(sandbox_quantity_insert, .request_key = key, .subscription_id = id, .quantity = quantity),
+                &fresh);
     if (e || !fresh)
         return e;
     if (s.status == BILLING_CANCELED)
         return ERR_NOT_FOUND;
-    return db_exec(db, SQL_SANDBOX_SUBSCRIPTION_SET_QUANTITY, DB_ARGS(v_str(id), v_int(quantity)), NULL);
+    return db_exec(db, SQL(sandbox_subscription_set_quantity, .id = id, .quantity = quantity), NULL);
 }
 
 /* ---- sessions ---- */
@@ -142,7 +145,7 @@ static enum billing_session_status ledger_session_status(const struct cursor *c,
 enum err builtin_session_get(struct db *db, struct str id, int64_t now_us, struct arena *a, struct builtin_session *ret)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SANDBOX_SESSION_GET, DB_ARGS(v_str(id)), &c);
+    enum err e = db_one(db, SQL(sandbox_session_get, .id = id), &c);
     if (e)
         return e;
     *ret = (struct builtin_session){
@@ -166,7 +169,7 @@ enum err builtin_session_get(struct db *db, struct str id, int64_t now_us, struc
 static enum err id_of_key(struct db *db, struct str key, struct arena *a, struct str *ret_id)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SANDBOX_SESSION_BY_KEY, DB_ARGS(v_str(key)), &c);
+    enum err e = db_one(db, SQL(sandbox_session_by_key, .request_key = key), &c);
     if (!e)
         *ret_id = copy_column(&c, COL_SANDBOX_SESSION_BY_KEY_ID, a);
     return e;
@@ -186,10 +189,11 @@ enum err builtin_session_create(struct db *db, const struct billing_session_requ
 {
     struct str id = new_id(a, "cs");
     struct str url = arena_printf(a, "%.*s/sandbox/checkout/%s", STR_ARG(builtin_page_base(r->success_url)), id.p);
-    enum err e = db_exec(db, SQL_SANDBOX_SESSION_INSERT,
-                         DB_ARGS(v_str(id), v_str(r->key), v_str(r->account_id), v_str(r->email), v_str(r->customer_id),
-                                 v_str(r->plan), v_int(r->quantity), v_str(r->success_url), v_str(r->cancel_url),
-                                 v_str(url), v_int(now_us + BUILTIN_SESSION_TTL_S * US_PER_S)),
+    enum err e = db_exec(db,
+                         SQL(sandbox_session_insert, .id = id, .request_key = r->key, .account_id = r->account_id,
+                             .email = r->email, .customer_id = r->customer_id, .plan = r->plan, .quantity = r->quantity,
+                             .success_url = r->success_url, .cancel_url = r->cancel_url, .url = url,
+                             .expires_at = now_us + BUILTIN_SESSION_TTL_S * US_PER_S),
                          NULL);
     if (!e)
         e = id_of_key(db, r->key, a, &id);
@@ -199,8 +203,10 @@ enum err builtin_session_create(struct db *db, const struct billing_session_requ
 static enum err end_session(struct db *db, const struct builtin_session *s, const char *status, struct str customer,
                             struct str subscription)
 {
-    return db_exec(db, SQL_SANDBOX_SESSION_END,
-                   DB_ARGS(v_str(s->session.id), v_str(str_z(status)), v_str(customer), v_str(subscription)), NULL);
+    return db_exec(db,
+                   SQL(sandbox_session_end, .id = s->session.id, .status = str_z(status), .customer_id = customer,
+                       .subscription_id = subscription),
+                   NULL);
 }
 
 static enum err pay_session(struct db *db, const struct builtin_session *s, struct arena *a)

@@ -12,9 +12,9 @@ struct builtin_mailer {
 static enum err builtin_keep_mail(void *arg, struct db *db)
 {
     const struct mail_message *m = arg;
-    return db_exec(db, SQL_SANDBOX_MESSAGE_INSERT,
-                   DB_ARGS(v_str(m->id), v_str(STR("email")), v_str(m->to), v_str(m->subject), v_str(m->text),
-                           v_str(m->code), v_int(m->created_us)),
+    return db_exec(db,
+                   SQL(sandbox_message_insert, .id = m->id, .channel = STR("email"), .recipient = m->to,
+                       .subject = m->subject, .text = m->text, .code = m->code, .created_at = m->created_us),
                    NULL);
 }
 

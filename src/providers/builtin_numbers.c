@@ -37,11 +37,10 @@ static const struct range *range_of(struct str country)
 }
 
 /* A column of the first row, or STR_NONE. */
-static enum err one_text(struct db *db, enum sql statement, int column, struct str key, struct arena *a,
-                         struct str *ret)
+static enum err one_text(struct db *db, const struct db_call *call, int column, struct arena *a, struct str *ret)
 {
     CURSOR c;
-    enum err e = db_one(db, statement, DB_ARGS(v_str(key)), &c);
+    enum err e = db_one(db, call, &c);
     *ret = e ? STR_NONE : arena_str(a, col_str(&c, column));
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
@@ -49,7 +48,8 @@ static enum err one_text(struct db *db, enum sql statement, int column, struct s
 static enum err find_given(void *arg, struct db *db)
 {
     struct request *r = arg;
-    return one_text(db, SQL_SANDBOX_NUMBER_FIND, COL_SANDBOX_NUMBER_FIND_NUMBER, r->reference, r->arena, &r->found);
+    return one_text(db, SQL(sandbox_number_find, .reference = r->reference), COL_SANDBOX_NUMBER_FIND_NUMBER, r->arena,
+                    &r->found);
 }
 
 /* ---- giving a number ---- */
@@ -58,7 +58,7 @@ static enum err find_given(void *arg, struct db *db)
 static enum err is_in_inventory(struct db *db, struct str number, bool *ret)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SANDBOX_NUMBER_IS_OURS, DB_ARGS(v_str(number)), &c);
+    enum err e = db_one(db, SQL(sandbox_number_is_ours, .number = number), &c);
     *ret = !e;
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
@@ -68,8 +68,8 @@ static enum err unused_number(struct db *db, const struct range *range, struct r
 {
     struct str highest;
     uint64_t next = range->first;
-    enum err e =
-        one_text(db, SQL_SANDBOX_NUMBER_HIGHEST, COL_SANDBOX_NUMBER_HIGHEST_NUMBER, range->country, r->arena, &highest);
+    enum err e = one_text(db, SQL(sandbox_number_highest, .country = range->country), COL_SANDBOX_NUMBER_HIGHEST_NUMBER,
+                          r->arena, &highest);
     if (!e && highest.n && str_to_u64(str_from(highest, 1), range->last, &next))
         next++;
     for (bool taken = true; !e && next <= range->last; next++) {
@@ -89,8 +89,10 @@ static enum err give_unused(struct db *db, const struct range *range, struct req
     struct str number;
     enum err e = unused_number(db, range, r, &number);
     if (!e && number.p)
-        e = db_exec(db, SQL_SANDBOX_NUMBER_INSERT,
-                    DB_ARGS(v_str(number), v_str(range->country), v_str(r->reference), v_int(clock_now_us())), NULL);
+        e = db_exec(db,
+                    SQL(sandbox_number_insert, .number = number, .country = range->country, .reference = r->reference,
+                        .held_since = clock_now_us()),
+                    NULL);
     if (!e)
         r->found = number;
     return e;
@@ -98,12 +100,13 @@ static enum err give_unused(struct db *db, const struct range *range, struct req
 
 static enum err give_released(struct db *db, const struct range *range, struct request *r)
 {
-    enum err e =
-        one_text(db, SQL_SANDBOX_NUMBER_FREE, COL_SANDBOX_NUMBER_FREE_NUMBER, range->country, r->arena, &r->found);
+    enum err e = one_text(db, SQL(sandbox_number_free, .country = range->country), COL_SANDBOX_NUMBER_FREE_NUMBER,
+                          r->arena, &r->found);
     if (e || !r->found.p)
         return e;
-    return db_exec(db, SQL_SANDBOX_NUMBER_HOLD, DB_ARGS(v_str(r->found), v_str(r->reference), v_int(clock_now_us())),
-                   NULL);
+    return db_exec(
+        db, SQL(sandbox_number_hold, .number = r->found, .reference = r->reference, .held_since = clock_now_us()),
+        NULL);
 }
 
 static enum err give_number(void *arg, struct db *db)
@@ -121,7 +124,7 @@ static enum err give_number(void *arg, struct db *db)
 static enum err release_given(void *arg, struct db *db)
 {
     const struct request *r = arg;
-    return db_exec(db, SQL_SANDBOX_NUMBER_RELEASE, DB_ARGS(v_str(r->number), v_int(clock_now_us())), NULL);
+    return db_exec(db, SQL(sandbox_number_release, .number = r->number, .released_at = clock_now_us()), NULL);
 }
 
 /* ---- the calls ---- */

@@ -12,9 +12,9 @@ struct builtin_texter {
 static enum err builtin_keep_sms(void *arg, struct db *db)
 {
     const struct sms_message *m = arg;
-    return db_exec(db, SQL_SANDBOX_MESSAGE_INSERT,
-                   DB_ARGS(v_str(m->id), v_str(STR("sms")), v_str(m->to), v_str(STR("")), v_str(m->text),
-                           v_str(m->code), v_int(m->created_us)),
+    return db_exec(db,
+                   SQL(sandbox_message_insert, .id = m->id, .channel = STR("sms"), .recipient = m->to,
+                       .subject = STR(""), .text = m->text, .code = m->code, .created_at = m->created_us),
                    NULL);
 }
 

@@ -68,7 +68,7 @@ static enum err count_units(void *arg, struct db *db)
 {
     struct units *u = arg;
     CURSOR c;
-    enum err e = db_one(db, SQL_BILLING_UNITS, DB_ARGS(v_str(id_str(&u->account))), &c);
+    enum err e = db_one(db, SQL(billing_units, .account_id = &u->account), &c);
     if (!e)
         u->count = col_int(&c, COL_BILLING_UNITS_BUILDINGS);
     return e;

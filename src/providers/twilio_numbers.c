@@ -190,9 +190,10 @@ static enum err open_run(void *arg, struct db *db)
     struct purchase *p = arg;
     const int64_t offset_us = clock_offset_s() * US_PER_S;
     CURSOR c;
-    enum err e =
-        db_one(db, SQL_NUMBER_PURCHASE_OPEN,
-               DB_ARGS(v_str(p->reference), v_int(offset_us + p->lasts_us), v_int(offset_us), v_int(p->lease)), &c);
+    enum err e = db_one(db,
+                        SQL(number_purchase_open, .reference = p->reference, .lasts = offset_us + p->lasts_us,
+                            .offset = offset_us, .open_until = p->lease),
+                        &c);
     if (!e)
         p->renewed = col_int(&c, COL_NUMBER_PURCHASE_OPEN_OPEN_UNTIL);
     return e;
@@ -211,7 +212,7 @@ static bool purchase_open(struct purchase *p, int64_t lasts_us)
 static enum err close_run(void *arg, struct db *db)
 {
     const struct purchase *p = arg;
-    return db_exec(db, SQL_NUMBER_PURCHASE_CLOSE, DB_ARGS(v_str(p->reference), v_int(p->lease)), NULL);
+    return db_exec(db, SQL(number_purchase_close, .reference = p->reference, .open_until = p->lease), NULL);
 }
 
 /* If that fails, nothing is bought for the reference until the time is over. */

@@ -38,7 +38,7 @@ static enum err read_offset(void *arg, struct db *db)
     int64_t *ret = arg;
     uint64_t offset = 0;
     CURSOR c;
-    enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(STR(SETTING))), &c);
+    enum err e = db_one(db, SQL(setting_get, .name = STR(SETTING)), &c);
     if (e == ERR_NOT_FOUND) {
         *ret = 0;
         return ERR_NONE;
@@ -69,7 +69,7 @@ static enum err move_offset(void *arg, struct db *db)
     if (m->offset_s > OFFSET_MAX_S)
         return ERR_BAD_REQUEST;
     int n = snprintf(text, sizeof text, "%lld", (long long)m->offset_s);
-    return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR(SETTING)), v_str(str_n(text, (size_t)n))), NULL);
+    return db_exec(db, SQL(setting_put, .name = STR(SETTING), .value = str_n(text, (size_t)n)), NULL);
 }
 
 enum err sandbox_clock_restore(struct store *store)

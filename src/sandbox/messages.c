@@ -68,28 +68,28 @@ static void take_row(const struct cursor *c, struct arena *a, struct message *re
 }
 
 /* In a query an unencoded + means a space. Recipients contain no spaces, so it was meant as +. */
-static struct val recipient(struct arena *a, struct val to)
+static struct str recipient(struct arena *a, struct str to)
 {
-    if (!v_set(to))
-        return to;
-    struct str text = arena_str(a, to.s);
+    const struct str text = arena_str(a, to);
     for (size_t i = 0; i < text.n; i++)
         if (text.p[i] == ' ')
             ((char *)text.p)[i] = '+';
-    return v_str(text);
+    return text;
 }
 
 static enum err read_messages(struct tx *tx, void *arg)
 {
     struct page *page = arg;
     const struct messages_query *q = page->query;
-    const bool to = v_set(q->to);
-    const struct val args[] = {v_set(q->channel) ? q->channel : v_null(),
-                               v_set(q->limit) ? q->limit : v_int(LIMIT_DEFAULT), recipient(tx->arena, q->to)};
+    const struct str channel = v_set(q->channel) ? q->channel.s : STR_NONE;
+    const int64_t limit = v_set(q->limit) ? q->limit.i : LIMIT_DEFAULT;
     CURSOR c;
     bool more;
-    enum err e = db_query(tx->db, to ? SQL_SANDBOX_MESSAGE_LIST_TO : SQL_SANDBOX_MESSAGE_LIST,
-                          (struct db_args){args, to ? 3 : 2}, &c);
+    enum err e = db_query(tx->db,
+                          v_set(q->to) ? SQL(sandbox_message_list_to, .channel = channel, .limit = limit,
+                                             .recipient = recipient(tx->arena, q->to.s))
+                                       : SQL(sandbox_message_list, .channel = channel, .limit = limit),
+                          &c);
     for (page->count = 0; !e && !(e = db_next(&c, &more)) && more && page->count < LIMIT_MAX; page->count++)
         take_row(&c, tx->arena, &page->rows[page->count]);
     return e;

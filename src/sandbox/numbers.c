@@ -16,7 +16,7 @@ static enum err list_number_pool(struct request *q, struct reply *p)
 {
     const struct number *numbers;
     size_t count;
-    enum err e = number_list_by(&q->tx, SQL_SANDBOX_NUMBER_LIST, &numbers, &count);
+    enum err e = number_list_by(&q->tx, SQL(sandbox_number_list), &numbers, &count);
     return e ? e : number_list_reply(q, p, numbers, count);
 }
 

@@ -1,4 +1,5 @@
 /* Statements and columns, forwarded to the engine of the session; and functions for the engines. */
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "base/clock.h"
@@ -90,24 +91,89 @@ void store_notify_listener(struct store *s, struct db *db)
 
 /* ---- statements ---- */
 
+static struct val id_argument(const struct id *id)
+{
+    return id ? v_str(id_str(id)) : v_null();
+}
+
+static struct val bytes_argument(struct str s)
+{
+    return s.p ? v_blob(s.p, s.n) : v_null();
+}
+
+static struct val id_bytes_argument(const struct id_bytes *id)
+{
+    return id ? v_blob(id->p, sizeof id->p) : v_null();
+}
+
+/* A value that may be null is of the kind, and was given. */
+static struct val nullable_argument(const struct val *v, enum val_kind kind)
+{
+    assert(v->kind == VAL_NULL || v->kind == kind);
+    return *v;
+}
+
+struct val db_argument(const struct db_call *call, int i)
+{
+    const struct sql_field *f = &sql_table[call->form].params[i];
+    const void *at = (const char *)call + f->at;
+    switch (f->kind) {
+    case SQL_KIND_TEXT:
+    case SQL_KIND_JSON:
+        return v_str(*(const struct str *)at);
+    case SQL_KIND_BLOB:
+        return bytes_argument(*(const struct str *)at);
+    case SQL_KIND_ID:
+        return id_argument(*(const struct id *const *)at);
+    case SQL_KIND_IDBYTES:
+        return id_bytes_argument(*(const struct id_bytes *const *)at);
+    case SQL_KIND_INT:
+    case SQL_KIND_TIME:
+        return v_int(*(const int64_t *)at);
+    case SQL_KIND_BOOL:
+        return v_bool(*(const bool *)at);
+    case SQL_KIND_INT_OR_NULL:
+        return nullable_argument(at, VAL_INT);
+    case SQL_KIND_TIME_OR_NULL:
+        return nullable_argument(at, VAL_TIME);
+    case SQL_KIND_BOOL_OR_NULL:
+        return nullable_argument(at, VAL_BOOL);
+    case SQL_KIND_ANY:
+        return *(const struct val *)at;
+    case SQL_KIND_NOTHING:
+        break;
+    }
+    assert(false && "a parameter has a kind");
+    return v_null();
+}
+
+static void check_form(const struct db_call *call)
+{
+    assert(sql_table[call->statement].params == sql_table[call->form].params &&
+           "a statement takes the arguments of one that has the same parameters");
+}
+
 void db_assume(struct db *db, const struct db_assumption *a)
 {
     db->engine->assume(db, a);
 }
 
-enum err db_exec(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed)
+enum err db_exec(struct db *db, const struct db_call *call, int64_t *ret_changed)
 {
-    return db->failed ? db->failed : db->engine->exec(db, statement, args, ret_changed);
+    check_form(call);
+    return db->failed ? db->failed : db->engine->exec(db, call, ret_changed);
 }
 
-enum err db_query(struct db *db, enum sql statement, struct db_args args, struct cursor *ret)
+enum err db_query(struct db *db, const struct db_call *call, struct cursor *ret)
 {
+    check_form(call);
     *ret = (struct cursor){.db = db};
     if (db->failed)
         return db->failed;
-    enum err e = db->engine->query(db, statement, args, ret);
+    enum err e = db->engine->query(db, call, ret);
     if (e)
         return e;
+    ret->statement = call->statement;
     db->cursors++;
     return ERR_NONE;
 }
@@ -117,10 +183,10 @@ enum err db_next(struct cursor *c, bool *ret_more)
     return c->db->failed ? c->db->failed : c->db->engine->next(c, ret_more);
 }
 
-enum err db_one(struct db *db, enum sql statement, struct db_args args, struct cursor *ret)
+enum err db_one(struct db *db, const struct db_call *call, struct cursor *ret)
 {
     bool more = false;
-    enum err e = db_query(db, statement, args, ret);
+    enum err e = db_query(db, call, ret);
     if (e)
         return e;
     e = db_next(ret, &more);
@@ -175,4 +241,69 @@ struct str col_str(const struct cursor *c, int i)
 struct str col_blob(const struct cursor *c, int i)
 {
     return c->db->engine->col_bytes(c, i, true);
+}
+
+/* ---- rows ---- */
+
+static struct str row_bytes(const struct cursor *c, int i, bool blob, struct arena *a)
+{
+    const struct str s = c->db->engine->col_bytes(c, i, blob);
+    return a ? arena_str(a, s) : s;
+}
+
+static struct id row_id(const struct cursor *c, int i, bool blob)
+{
+    const struct str s = c->db->engine->col_bytes(c, i, blob);
+    struct id id = {{0}};
+    if (blob && s.n == ID_BYTES_LEN)
+        return id_from_bytes((const unsigned char *)s.p);
+    if (!blob && s.n == ID_LEN)
+        memcpy(id.text, s.p, ID_LEN);
+    return id;
+}
+
+static struct val row_nullable(const struct cursor *c, int i, enum sql_kind kind)
+{
+    if (col_null(c, i))
+        return v_null();
+    const int64_t n = col_int(c, i);
+    return kind == SQL_KIND_BOOL_OR_NULL ? v_bool(n != 0) : kind == SQL_KIND_TIME_OR_NULL ? v_time(n) : v_int(n);
+}
+
+static void row_member(const struct cursor *c, int i, enum sql_kind kind, struct arena *a, void *at)
+{
+    switch (kind) {
+    case SQL_KIND_NOTHING:
+    case SQL_KIND_ANY:
+        return;
+    case SQL_KIND_TEXT:
+    case SQL_KIND_JSON:
+    case SQL_KIND_BLOB:
+        *(struct str *)at = row_bytes(c, i, kind == SQL_KIND_BLOB, a);
+        return;
+    case SQL_KIND_ID:
+    case SQL_KIND_IDBYTES:
+        *(struct id *)at = row_id(c, i, kind == SQL_KIND_IDBYTES);
+        return;
+    case SQL_KIND_INT:
+    case SQL_KIND_TIME:
+        *(int64_t *)at = col_int(c, i);
+        return;
+    case SQL_KIND_BOOL:
+        *(bool *)at = col_int(c, i) != 0;
+        return;
+    case SQL_KIND_INT_OR_NULL:
+    case SQL_KIND_TIME_OR_NULL:
+    case SQL_KIND_BOOL_OR_NULL:
+        *(struct val *)at = row_nullable(c, i, kind);
+        return;
+    }
+}
+
+void db_row(const struct cursor *c, const struct sql_field *columns, struct arena *a, void *ret)
+{
+    const struct sql_statement *s = &sql_table[c->statement];
+    assert(s->columns == columns && "a row is read as one of its statement");
+    for (int i = 0; i < s->column_count; i++)
+        row_member(c, i, columns[i].kind, a, (char *)ret + columns[i].at);
 }

@@ -69,8 +69,8 @@ struct engine {
 
     /* NULL where a statement costs no round trip. */
     void (*assume)(struct db *db, const struct db_assumption *a);
-    enum err (*exec)(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed);
-    enum err (*query)(struct db *db, enum sql statement, struct db_args args, struct cursor *ret);
+    enum err (*exec)(struct db *db, const struct db_call *call, int64_t *ret_changed);
+    enum err (*query)(struct db *db, const struct db_call *call, struct cursor *ret);
     enum err (*next)(struct cursor *c, bool *ret_more);
     void (*end)(struct cursor *c);
     /* Runs several statements without parameters or results. */
@@ -96,6 +96,9 @@ static inline enum err db_result(const struct db *db, enum err body)
 {
     return db->failed ? db->failed : body;
 }
+
+/* The i-th argument of a call, from 0: that for $1. */
+struct val db_argument(const struct db_call *call, int i);
 
 /* Returns a task to its owner. */
 void store_task_done(struct store_task *task, enum err result);

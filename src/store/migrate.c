@@ -40,7 +40,7 @@ enum err migrate_read_version(void *ret_version, struct db *db)
 {
     int *version = ret_version;
     CURSOR c;
-    enum err e = db_one(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
+    enum err e = db_one(db, SQL(schema_version), &c);
     if (!e)
         *version = (int)col_int(&c, COL_SCHEMA_VERSION_VERSION);
     return e;
@@ -49,7 +49,7 @@ enum err migrate_read_version(void *ret_version, struct db *db)
 static enum err read_oldest(struct step *step, struct db *db)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SCHEMA_OLDEST, DB_NO_ARGS, &c);
+    enum err e = db_one(db, SQL(schema_oldest), &c);
     if (!e)
         step->oldest = (int)col_int(&c, COL_SCHEMA_OLDEST_OLDEST);
     return e;
@@ -58,7 +58,7 @@ static enum err read_oldest(struct step *step, struct db *db)
 static enum err schema_has(struct db *db, struct str table, bool *ret)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SCHEMA_HAS, DB_ARGS(v_str(table)), &c);
+    enum err e = db_one(db, SQL(schema_has, .name = table), &c);
     if (!e)
         *ret = col_int(&c, COL_SCHEMA_HAS_TABLES) > 0;
     return e;
@@ -129,7 +129,7 @@ static void translate(const struct engine *engine, const char *text, struct buf 
 static enum err take_lock(struct step *step, struct db *db)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SCHEMA_LOCK, DB_NO_ARGS, &c);
+    enum err e = db_one(db, SQL(schema_lock), &c);
     if (!e)
         step->busy = !col_int(&c, COL_SCHEMA_LOCK_TAKEN);
     return e;
@@ -146,10 +146,10 @@ static enum err run_script(struct step *step, struct db *db)
 
 static enum err note_version(struct db *db, int version)
 {
-    enum err e = db_exec(db, SQL_SCHEMA_ADVANCE, DB_ARGS(v_int(version)), NULL);
+    enum err e = db_exec(db, SQL(schema_advance, .version = version), NULL);
     if (e || version < ADMITS_FROM)
         return e;
-    return db_exec(db, SQL_SCHEMA_ADMIT, DB_ARGS(v_int(version), v_int(sql_migration_oldest[version - 1])), NULL);
+    return db_exec(db, SQL(schema_admit, .version = version, .oldest = sql_migration_oldest[version - 1]), NULL);
 }
 
 static enum err advance(void *arg, struct db *db)
@@ -159,7 +159,7 @@ static enum err advance(void *arg, struct db *db)
     enum err e = take_lock(step, db);
     if (e || step->busy)
         return e;
-    e = db_exec(db, SQL_SCHEMA_CREATE, DB_NO_ARGS, NULL);
+    e = db_exec(db, SQL(schema_create), NULL);
     if (!e)
         e = migrate_read_version(&step->have, db);
     if (e || step->have != step->from)
@@ -217,7 +217,7 @@ static enum err count_users(void *arg, struct db *db)
     if (e || !exists)
         return e;
     CURSOR c;
-    e = db_one(db, SQL_SCHEMA_USERS, DB_ARGS(v_int(step->needed)), &c);
+    e = db_one(db, SQL(schema_users, .needed = step->needed), &c);
     if (!e)
         step->users = (int)col_int(&c, COL_SCHEMA_USERS_SERVICES);
     return e;

@@ -16,7 +16,6 @@ enum postgresql_control { PG_BEGIN_READ, PG_BEGIN_WRITE, PG_BEGIN_PLAIN, PG_COMM
 struct postgresql_statement {
     bool prepared;
     bool followed; /* others have followed it when it was the first of a read */
-    unsigned char args;
     Oid types[SQL_PARAMS_MAX];
 };
 
@@ -61,7 +60,7 @@ struct postgresql_db {
     int assumption_at;                      /* its place among the commands; -1: not sent yet */
     /* Of a running read that travels with others, else NULL: takes each statement (postgresql_together.c). *ret is the
      * result, for the caller to clear; ret is NULL if it is not a query. */
-    enum err (*together)(struct postgresql_db *db, enum sql id, struct db_args args, PGresult **ret);
+    enum err (*together)(struct postgresql_db *db, const struct db_call *call, PGresult **ret);
     struct postgresql_together *asked; /* the state of that read */
     struct postgresql_statement statements[SQL_COUNT];
 };
@@ -201,14 +200,14 @@ PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control c
 /* Collects what was sent. After it, commands can be sent outside of a pipeline. */
 void postgresql_leave_pipeline(struct postgresql_db *db);
 /* Sends a statement, prepared at need, to be collected with what follows. */
-enum err postgresql_send_statement(struct postgresql_db *db, enum sql id, struct db_args args) CHECKED;
+enum err postgresql_send_statement(struct postgresql_db *db, const struct db_call *call) CHECKED;
 /* Whether the result is what was assumed, after which nothing is assumed any more. */
 bool postgresql_assumption_holds(struct postgresql_db *db, PGresult *r) CHECKED;
 void postgresql_assume(struct db *base, const struct db_assumption *a);
 /* Asks whether the assumption holds, if it was not sent with a statement. */
 enum err postgresql_check_assumption(struct postgresql_db *db) CHECKED;
-enum err postgresql_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed) CHECKED;
-enum err postgresql_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret) CHECKED;
+enum err postgresql_exec(struct db *base, const struct db_call *call, int64_t *ret_changed) CHECKED;
+enum err postgresql_query(struct db *base, const struct db_call *call, struct cursor *ret) CHECKED;
 enum err postgresql_next(struct cursor *c, bool *ret_more) CHECKED;
 void postgresql_end(struct cursor *c);
 enum err postgresql_script(struct db *base, const char *sql) CHECKED;
@@ -231,5 +230,5 @@ void postgresql_marks_start(struct postgresql_db *db);
  * long ago. */
 void postgresql_marks_forget(struct postgresql_db *db);
 void postgresql_marks_expire(struct postgresql_db *db);
-/* The arguments for the mark of the running transaction. */
-#define POSTGRESQL_MARK_ARGS(db) DB_ARGS(v_int((db)->worker), v_int((db)->mark), v_time(clock_real_us()))
+/* A statement for the mark of the running transaction. */
+#define POSTGRESQL_MARK(name, db) SQL(name, .worker = (db)->worker, .mark = (db)->mark, .created_at = clock_real_us())

@@ -27,7 +27,7 @@ struct arguments {
     int64_t numbers[SQL_PARAMS_MAX]; /* in network order */
 };
 
-static void put_bytes(struct arguments *a, size_t i, const void *p, size_t n)
+static void put_bytes(struct arguments *a, int i, const void *p, size_t n)
 {
     assert(n <= INT32_MAX);
     a->values[i] = p;
@@ -35,7 +35,7 @@ static void put_bytes(struct arguments *a, size_t i, const void *p, size_t n)
 }
 
 /* Returns false if the number does not fit its parameter. */
-static bool put_integer(struct arguments *a, size_t i, Oid type, int64_t v)
+static bool put_integer(struct arguments *a, int i, Oid type, int64_t v)
 {
     void *at = &a->numbers[i];
     switch (type) {
@@ -57,7 +57,7 @@ static bool put_integer(struct arguments *a, size_t i, Oid type, int64_t v)
 }
 
 /* Returns false if the value does not fit its parameter. */
-static bool put_argument(struct arguments *a, size_t i, Oid type, const struct val *v)
+static bool put_argument(struct arguments *a, int i, Oid type, const struct val *v)
 {
     a->formats[i] = 1;
     a->values[i] = NULL;
@@ -96,7 +96,6 @@ static bool note_types(struct postgresql_statement *st, const PGresult *r)
 {
     int args = PQnparams(r);
     assert(args <= SQL_PARAMS_MAX);
-    st->args = (unsigned char)args;
     for (int i = 0; i < args; i++) {
         st->types[i] = PQparamtype(r, i);
         if (!known_type(st->types[i]))
@@ -133,7 +132,7 @@ enum err postgresql_send(struct postgresql_db *db, enum postgresql_control contr
 bool postgresql_assumption_holds(struct postgresql_db *db, PGresult *r)
 {
     const struct db_assumption *a = db->assumption;
-    struct cursor c = {.db = &db->base, .stmt = r, .row = 1};
+    struct cursor c = {.db = &db->base, .stmt = r, .row = 1, .statement = a->call->statement};
     db->assumption = NULL;
     return a->holds(a->context, PQntuples(r) > 0 ? &c : NULL);
 }
@@ -186,7 +185,7 @@ PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control c
 
 /* ---- arguments of a statement ---- */
 
-static enum err prepare_statement(struct postgresql_db *db, enum sql id)
+static enum err prepare_statement(struct postgresql_db *db, int id)
 {
     struct postgresql_statement *st = &db->statements[id];
     const char *name = sql_table[id].name;
@@ -209,26 +208,27 @@ static enum err prepare_statement(struct postgresql_db *db, enum sql id)
 }
 
 /* Prepares the statement and its arguments in the binary form of the server. */
-static enum err postgresql_ready(struct postgresql_db *db, enum sql id, struct db_args args, struct arguments *ret)
+static enum err postgresql_ready(struct postgresql_db *db, const struct db_call *call, struct arguments *ret)
 {
-    struct postgresql_statement *st = &db->statements[id];
+    struct postgresql_statement *st = &db->statements[call->statement];
+    const struct sql_statement *s = &sql_table[call->statement];
     if (!st->prepared) {
-        enum err e = prepare_statement(db, id);
+        enum err e = prepare_statement(db, call->statement);
         if (e)
             return e;
     }
-    assert(args.n == st->args);
-    for (size_t i = 0; i < args.n; i++) {
-        if (put_argument(ret, i, st->types[i], &args.v[i]))
+    for (int i = 0; i < s->param_count; i++) {
+        const struct val v = db_argument(call, i);
+        if (put_argument(ret, i, st->types[i], &v))
             continue;
-        store_log_error(sql_table[id].name, (int)i + 1, "an argument does not fit its parameter's type");
+        store_log_error(s->name, i + 1, "an argument does not fit its parameter's type");
         return db->base.failed = ERR_INTERNAL_ERROR;
     }
-    ret->n = (int)args.n;
+    ret->n = s->param_count;
     return ERR_NONE;
 }
 
-static enum err send_statement(struct postgresql_db *db, enum sql id, const struct arguments *a)
+static enum err send_statement(struct postgresql_db *db, int id, const struct arguments *a)
 {
     const char *name = sql_table[id].name;
     return sent(db, name,
@@ -236,17 +236,17 @@ static enum err send_statement(struct postgresql_db *db, enum sql id, const stru
                     PQsendQueryPrepared(db->conn, name, a->n, a->values, a->lengths, a->formats, 1));
 }
 
-enum err postgresql_send_statement(struct postgresql_db *db, enum sql id, struct db_args args)
+enum err postgresql_send_statement(struct postgresql_db *db, const struct db_call *call)
 {
     struct arguments a;
-    enum err e = postgresql_ready(db, id, args, &a);
-    return e ? e : send_statement(db, id, &a);
+    enum err e = postgresql_ready(db, call, &a);
+    return e ? e : send_statement(db, call->statement, &a);
 }
 
 static enum err send_assumption(struct postgresql_db *db, const struct arguments *a)
 {
     db->assumption_at = db->sent;
-    return send_statement(db, db->assumption->statement, a);
+    return send_statement(db, db->assumption->call->statement, a);
 }
 
 /* ---- the beginning of a transaction ---- */
@@ -265,16 +265,16 @@ static enum err send_begin(struct postgresql_db *db, const struct arguments *mar
 
 /* Sends what must come before the first statement of a transaction. A statement that was never followed by another one
  * in a read needs no BEGIN: if one follows this time, all runs again with BEGIN. */
-static enum err begin_with(struct postgresql_db *db, enum sql id, bool query)
+static enum err begin_with(struct postgresql_db *db, int id, bool query)
 {
     const struct db_assumption *assumed = db->assumption;
     struct arguments mark, assumption;
     const bool marks = db->mode == STORE_WRITE && db->marks;
     const bool alone = query && db->mode == STORE_READ && !db->patient && !db->statements[id].followed;
     db->alone = alone ? &db->statements[id] : NULL;
-    enum err e = marks ? postgresql_ready(db, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), &mark) : ERR_NONE;
+    enum err e = marks ? postgresql_ready(db, POSTGRESQL_MARK(commit_mark_put, db), &mark) : ERR_NONE;
     if (!e && assumed)
-        e = postgresql_ready(db, assumed->statement, assumed->args, &assumption);
+        e = postgresql_ready(db, assumed->call, &assumption);
     if (!e && !alone)
         e = send_begin(db, marks ? &mark : NULL);
     return e || !assumed ? e : send_assumption(db, &assumption);
@@ -294,7 +294,7 @@ enum err postgresql_check_assumption(struct postgresql_db *db)
     enum err e = db->base.failed;
     if (e || !db->assumption)
         return e;
-    e = postgresql_ready(db, db->assumption->statement, db->assumption->args, &a);
+    e = postgresql_ready(db, db->assumption->call, &a);
     if (!e)
         e = send_assumption(db, &a);
     return e ? e : postgresql_collect(db, NULL);
@@ -303,30 +303,30 @@ enum err postgresql_check_assumption(struct postgresql_db *db)
 /* ---- running ---- */
 
 /* Sends the statement. If its result is not needed now, it stays with those that are collected later. */
-static enum err run_statement(struct postgresql_db *db, enum sql id, struct db_args args, bool query, PGresult **ret)
+static enum err run_statement(struct postgresql_db *db, const struct db_call *call, bool query, PGresult **ret)
 {
     struct arguments a;
     if (db->together)
-        return db->together(db, id, args, query ? ret : NULL);
+        return db->together(db, call, query ? ret : NULL);
     if (db->alone) {
         db->alone->followed = true;
         return db->base.failed = ERR_RETRY;
     }
-    enum err e = postgresql_ready(db, id, args, &a);
+    enum err e = postgresql_ready(db, call, &a);
     if (!e && !db->begun)
-        e = begin_with(db, id, query);
+        e = begin_with(db, call->statement, query);
     if (!e)
-        e = send_statement(db, id, &a);
+        e = send_statement(db, call->statement, &a);
     if (e)
         return e;
     const bool later = !ret && db->defers && !db->assumption && db->sent < POSTGRESQL_SENT_MAX / 2;
     return later ? ERR_NONE : postgresql_collect(db, ret);
 }
 
-enum err postgresql_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed)
+enum err postgresql_exec(struct db *base, const struct db_call *call, int64_t *ret_changed)
 {
     PGresult *r = NULL;
-    enum err e = run_statement((struct postgresql_db *)base, id, args, false, ret_changed ? &r : NULL);
+    enum err e = run_statement((struct postgresql_db *)base, call, false, ret_changed ? &r : NULL);
     if (e || !ret_changed)
         return e;
     assert(PQresultStatus(r) == PGRES_COMMAND_OK && "db_exec is for statements without rows");
@@ -335,10 +335,10 @@ enum err postgresql_exec(struct db *base, enum sql id, struct db_args args, int6
     return ERR_NONE;
 }
 
-enum err postgresql_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret)
+enum err postgresql_query(struct db *base, const struct db_call *call, struct cursor *ret)
 {
     PGresult *r = NULL;
-    enum err e = run_statement((struct postgresql_db *)base, id, args, true, &r);
+    enum err e = run_statement((struct postgresql_db *)base, call, true, &r);
     if (!e)
         *ret = (struct cursor){.db = base, .stmt = r};
     return e;

@@ -15,30 +15,31 @@ struct postgresql_together {
     bool assumes;  /* after an assumption */
     bool arrived;  /* their results are there */
     bool answered; /* the body has got its one */
-    enum sql statement;
+    int statement;
     PGresult *assumption, *result;
 };
 
 /* ---- the body's statements ---- */
 
-static enum err ask(struct postgresql_db *db, struct postgresql_together *t, enum sql id, struct db_args args)
+static enum err ask(struct postgresql_db *db, struct postgresql_together *t, const struct db_call *call)
 {
     const struct db_assumption *a = db->assumption;
-    if (db->statements[id].followed || !db->statements[id].prepared || (a && !db->statements[a->statement].prepared))
+    const struct postgresql_statement *st = &db->statements[call->statement];
+    if (st->followed || !st->prepared || (a && !db->statements[a->call->statement].prepared))
         return ERR_RETRY;
-    t->assumes = a && !postgresql_send_statement(db, a->statement, a->args);
-    t->asked = t->assumes == (a != NULL) && !postgresql_send_statement(db, id, args);
-    t->statement = id;
+    t->assumes = a && !postgresql_send_statement(db, a->call);
+    t->asked = t->assumes == (a != NULL) && !postgresql_send_statement(db, call);
+    t->statement = call->statement;
     return ERR_RETRY;
 }
 
-static enum err answer(struct postgresql_db *db, struct postgresql_together *t, enum sql id, PGresult **ret)
+static enum err answer(struct postgresql_db *db, struct postgresql_together *t, int statement, PGresult **ret)
 {
     if (t->answered) {
         db->statements[t->statement].followed = true;
         return ERR_RETRY;
     }
-    if (id != t->statement || t->assumes != (db->assumption != NULL))
+    if (statement != t->statement || t->assumes != (db->assumption != NULL))
         return ERR_RETRY;
     if (t->assumes && !postgresql_assumption_holds(db, t->assumption))
         return ERR_RETRY;
@@ -48,11 +49,11 @@ static enum err answer(struct postgresql_db *db, struct postgresql_together *t, 
     return ERR_NONE;
 }
 
-static enum err take_statement(struct postgresql_db *db, enum sql id, struct db_args args, PGresult **ret)
+static enum err take_statement(struct postgresql_db *db, const struct db_call *call, PGresult **ret)
 {
     struct postgresql_together *t = db->asked;
     const bool query = ret != NULL;
-    enum err e = !query ? ERR_RETRY : t->arrived ? answer(db, t, id, ret) : ask(db, t, id, args);
+    enum err e = !query ? ERR_RETRY : t->arrived ? answer(db, t, call->statement, ret) : ask(db, t, call);
     return db->base.failed = e;
 }
 

@@ -75,10 +75,10 @@ static enum metric_label_FATE fate_of_mark(struct postgresql_db *db)
     if (!run_control(db, PG_BEGIN_PLAIN, "begin"))
         return METRIC_FATE_UNKNOWN;
     db->begun = true;
-    if (wait_for_locks(db) && !postgresql_exec(&db->base, SQL_COMMIT_MARK_TOUCH, POSTGRESQL_MARK_ARGS(db), &found)) {
+    if (wait_for_locks(db) && !postgresql_exec(&db->base, POSTGRESQL_MARK(commit_mark_touch, db), &found)) {
         if (found)
             fate = commit_confirmed(db) ? METRIC_FATE_COMMITTED : METRIC_FATE_UNKNOWN;
-        else if (!postgresql_exec(&db->base, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), NULL))
+        else if (!postgresql_exec(&db->base, POSTGRESQL_MARK(commit_mark_put, db), NULL))
             fate = METRIC_FATE_NOT_COMMITTED;
     }
     roll_back(db);
@@ -165,14 +165,14 @@ static enum err run_once(struct postgresql_db *db, enum store_mode mode, enum er
 
 /* ---- marks ---- */
 
-static enum err delete_marks(struct postgresql_db *db, enum sql id, struct db_args args)
+static enum err delete_marks(struct postgresql_db *db, const struct db_call *call)
 {
     db->base.failed = ERR_NONE;
     db->until_us = clock_monotonic_us() + db->answer_us;
     if (!run_control(db, PG_BEGIN_PLAIN, "begin"))
         return db->base.failed;
     db->begun = true;
-    enum err e = postgresql_exec(&db->base, id, args, NULL);
+    enum err e = postgresql_exec(&db->base, call, NULL);
     if (e)
         roll_back(db);
     else if (!commit_confirmed(db))
@@ -184,7 +184,7 @@ void postgresql_marks_forget(struct postgresql_db *db)
 {
     if (!db->marks || db->broken || db->mode != STORE_WRITE || db->mark - db->marks_forgotten < MARKS_KEPT)
         return;
-    if (!delete_marks(db, SQL_COMMIT_MARK_FORGET, DB_ARGS(v_int(db->worker), v_int(db->mark))))
+    if (!delete_marks(db, SQL(commit_mark_forget, .worker = db->worker, .mark = db->mark)))
         db->marks_forgotten = db->mark;
 }
 
@@ -199,7 +199,7 @@ void postgresql_marks_start(struct postgresql_db *db)
 void postgresql_marks_expire(struct postgresql_db *db)
 {
     const int64_t before_us = clock_real_us() - MARKS_AGE_US;
-    if (delete_marks(db, SQL_COMMIT_MARK_EXPIRE, DB_ARGS(v_time(before_us))))
+    if (delete_marks(db, SQL(commit_mark_expire, .before = before_us)))
         store_log_error("deletion of old marks", 0, db->state);
 }
 

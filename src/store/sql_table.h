@@ -6,6 +6,10 @@ struct sql_statement {
     const char *name;
     const char *sqlite;
     const char *postgresql;
+    const struct sql_field *params; /* shared with statements that have the same */
+    int param_count;
+    const struct sql_field *columns; /* NULL: it returns no rows */
+    int column_count;
 };
 
 extern const struct sql_statement sql_table[SQL_COUNT];

@@ -27,7 +27,6 @@ enum sqlite_control {
 struct sqlite_statement {
     sqlite3_stmt *handle;
     bool open; /* has a cursor */
-    unsigned char args;
     unsigned char slots;
     int columns;
     unsigned char arg_of[SQL_PARAMS_MAX]; /* SQLite numbers $N by first appearance: slot i takes argument arg_of[i] */
@@ -138,8 +137,8 @@ void sqlite_log_error(const struct sqlite_db *db, const char *what);
  * or with other programs, which may pass. */
 enum err sqlite_failed(struct sqlite_db *db, const char *what);
 void sqlite_finalize_all(struct sqlite_db *db);
-enum err sqlite_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed) CHECKED;
-enum err sqlite_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret) CHECKED;
+enum err sqlite_exec(struct db *base, const struct db_call *call, int64_t *ret_changed) CHECKED;
+enum err sqlite_query(struct db *base, const struct db_call *call, struct cursor *ret) CHECKED;
 enum err sqlite_next(struct cursor *c, bool *ret_more) CHECKED;
 void sqlite_end(struct cursor *c);
 bool sqlite_col_null(const struct cursor *c, int i);

@@ -125,8 +125,6 @@ static void map_parameters(struct sqlite_statement *st)
         long n = strtol(name + 1, NULL, 10);
         assert(n >= 1 && n <= SQL_PARAMS_MAX);
         st->arg_of[i] = (unsigned char)(n - 1);
-        if (n > st->args)
-            st->args = (unsigned char)n;
     }
 }
 
@@ -154,32 +152,34 @@ static int bind(sqlite3_stmt *stmt, int slot, const struct val *v)
 }
 
 /* Returns the statement, prepared and with its arguments bound, or NULL on failure. */
-static struct sqlite_statement *sqlite_ready(struct sqlite_db *db, enum sql id, struct db_args args)
+static struct sqlite_statement *sqlite_ready(struct sqlite_db *db, const struct db_call *call)
 {
-    struct sqlite_statement *st = &db->statements[id];
+    struct sqlite_statement *st = &db->statements[call->statement];
     if (!st->handle) {
-        if (sqlite3_prepare_v3(db->handle, sql_table[id].sqlite, -1, SQLITE_PREPARE_PERSISTENT, &st->handle, NULL))
+        if (sqlite3_prepare_v3(db->handle, sql_table[call->statement].sqlite, -1, SQLITE_PREPARE_PERSISTENT,
+                               &st->handle, NULL))
             return NULL;
         map_parameters(st);
     }
     assert(!st->open && "one cursor per statement at a time");
-    assert(args.n == st->args);
-    for (int i = 0; i < st->slots; i++)
-        if (bind(st->handle, i + 1, &args.v[st->arg_of[i]]))
+    for (int i = 0; i < st->slots; i++) {
+        const struct val v = db_argument(call, st->arg_of[i]);
+        if (bind(st->handle, i + 1, &v))
             return NULL;
+    }
     return st;
 }
 
-enum err sqlite_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed)
+enum err sqlite_exec(struct db *base, const struct db_call *call, int64_t *ret_changed)
 {
     struct sqlite_db *db = (struct sqlite_db *)base;
-    struct sqlite_statement *st = sqlite_ready(db, id, args);
+    struct sqlite_statement *st = sqlite_ready(db, call);
     if (!st)
-        return statement_failed(db, sql_table[id].name);
+        return statement_failed(db, sql_table[call->statement].name);
     int rc = sqlite3_step(st->handle);
     assert(rc != SQLITE_ROW && "db_exec is for statements without rows");
     if (rc != SQLITE_DONE) {
-        enum err e = statement_failed(db, sql_table[id].name);
+        enum err e = statement_failed(db, sql_table[call->statement].name);
         sqlite3_reset(st->handle);
         return e;
     }
@@ -189,12 +189,12 @@ enum err sqlite_exec(struct db *base, enum sql id, struct db_args args, int64_t 
     return ERR_NONE;
 }
 
-enum err sqlite_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret)
+enum err sqlite_query(struct db *base, const struct db_call *call, struct cursor *ret)
 {
     struct sqlite_db *db = (struct sqlite_db *)base;
-    struct sqlite_statement *st = sqlite_ready(db, id, args);
+    struct sqlite_statement *st = sqlite_ready(db, call);
     if (!st)
-        return statement_failed(db, sql_table[id].name);
+        return statement_failed(db, sql_table[call->statement].name);
     st->open = true;
     *ret = (struct cursor){.db = base, .stmt = st};
     return ERR_NONE;

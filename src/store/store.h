@@ -1,9 +1,9 @@
 /* The store: sessions, transactions and named statements on one of two engines, SQLite or PostgreSQL.
  *
  * Callers cannot tell the engines apart. All SQL is in store/sql/<group>.sql, one statement per name. `enum sql`
- * (SQL_<NAME>) and the numbers of columns (COL_<NAME>_<COLUMN>) are generated from it by scripts/sqlgen.awk. Parameters
- * are $1, $2 …; the text is the same for both engines, unless a statement has the overrides `-- name: x (sqlite)` and
- * `-- name: x (postgresql)`.
+ * (SQL_<NAME>), the arguments and the rows of each statement are generated from it by scripts/sqlgen.awk
+ * (store/statement.h). The text is the same for both engines, unless a statement has the overrides
+ * `-- name: x (sqlite)` and `-- name: x (postgresql)`.
  *
  * Writes are tasks. The body of a task runs on a store thread, in a transaction that commits before task->done is
  * called. With SQLite, a body has a savepoint in the transaction of its batch, on the only writer thread. With
@@ -16,7 +16,7 @@
 #include "base/config.h"
 #include "base/id.h"
 #include "base/val.h"
-#include "sql.h" /* generated: enum sql */
+#include "sql.h" /* generated: enum sql, struct args_… and struct row_… */
 
 struct store; /* the process's store */
 struct db;    /* one session: a connection on one thread, inside a transaction while a body runs */
@@ -130,29 +130,19 @@ const char *store_own_failure(const struct db *db);
 
 /* ---- statements ---- */
 
-/* Parameters in order: DB_ARGS(v_str(a), v_int(b)). */
-struct db_args {
-    const struct val *v;
-    size_t n;
-};
-#define DB_ARGS(...)                                                                                                   \
-    ((struct db_args){(const struct val[]){__VA_ARGS__},                                                               \
-                      sizeof((const struct val[]){__VA_ARGS__}) / sizeof(struct val)})
-#define DB_NO_ARGS ((struct db_args){NULL, 0})
-
 /* The rows of a running statement. A session has at most one cursor per statement at a time. */
 struct cursor {
     struct db *db;
     void *stmt; /* sqlite3_stmt or PGresult */
     int row;
+    int statement; /* enum sql */
 };
 #define CURSOR __attribute__((cleanup(db_end))) struct cursor
 
 /* A statement whose answer is known already, unless something has changed. `holds` is called with its first row, or
  * NULL if it has none, and returns whether the answer is as expected. */
 struct db_assumption {
-    enum sql statement;
-    struct db_args args;
+    const struct db_call *call;
     bool (*holds)(void *context, const struct cursor *row);
     void *context;
 };
@@ -163,15 +153,15 @@ struct db_assumption {
  * when the task was submitted. *a must stay alive until the body ends. */
 void db_assume(struct db *db, const struct db_assumption *a);
 
-/* Runs a statement that returns no rows. ret_changed may be NULL; then a failure may be reported by a later call, or by
- * the result of the transaction. */
-enum err db_exec(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed) CHECKED;
+/* Runs a statement that returns no rows: db_exec(db, SQL(key_revoke, .account_id = …, …), NULL). ret_changed may be
+ * NULL; then a failure may be reported by a later call, or by the result of the transaction. */
+enum err db_exec(struct db *db, const struct db_call *call, int64_t *ret_changed) CHECKED;
 /* Starts a statement that returns rows. The cursor must be ended with db_end (CURSOR does it). */
-enum err db_query(struct db *db, enum sql statement, struct db_args args, struct cursor *ret) CHECKED;
+enum err db_query(struct db *db, const struct db_call *call, struct cursor *ret) CHECKED;
 /* Moves to the next row; *ret_more is false after the last one. */
 enum err db_next(struct cursor *c, bool *ret_more) CHECKED;
 /* Starts a statement and moves to its first row. Fails with ERR_NOT_FOUND if it returns no row. */
-enum err db_one(struct db *db, enum sql statement, struct db_args args, struct cursor *ret) CHECKED;
+enum err db_one(struct db *db, const struct db_call *call, struct cursor *ret) CHECKED;
 void db_end(struct cursor *c);
 
 /* Columns of the current row, numbered by the enumerators COL_<LIST>_<COLUMN> and COL_<STATEMENT>_<COLUMN> of sql.h.

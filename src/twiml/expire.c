@@ -32,7 +32,7 @@ static enum err expire_one(struct tx *tx, struct str sid, struct batch *b)
         if (e)
             return e;
     }
-    return db_exec(tx->db, SQL_TWILIO_CALL_DELETE, DB_ARGS(v_str(sid)), NULL);
+    return db_exec(tx->db, SQL(twilio_call_delete, .sid = sid), NULL);
 }
 
 static enum err list_oldest(struct tx *tx, struct str ret[static BATCH], size_t *ret_count)
@@ -40,8 +40,8 @@ static enum err list_oldest(struct tx *tx, struct str ret[static BATCH], size_t 
     CURSOR c;
     bool more = false;
     *ret_count = 0;
-    enum err e = db_query(tx->db, SQL_TWILIO_CALL_OLDEST,
-                          DB_ARGS(v_int(tx->now_us - TWIML_KEPT_S * US_PER_S), v_int(BATCH)), &c);
+    enum err e =
+        db_query(tx->db, SQL(twilio_call_oldest, .before = tx->now_us - TWIML_KEPT_S * US_PER_S, .limit = BATCH), &c);
     if (!e)
         e = db_next(&c, &more);
     while (!e && more && *ret_count < BATCH) {

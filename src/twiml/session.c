@@ -94,16 +94,12 @@ static bool state_read(struct str text, struct twiml_session *s)
 /* ---- the code ---- */
 
 /* The digits before a pause or a `*` belong to the next request too. */
-static enum err seal_code(struct tx *tx, const struct call *c, struct val *ret)
+static enum err seal_code(struct tx *tx, const struct call *c, struct str *ret)
 {
-    struct str sealed;
-    *ret = v_null();
+    *ret = STR_NONE;
     if (!c->code[0])
         return ERR_NONE;
-    enum err e = master_seal(tx, PURPOSE, str_z(c->code), &sealed);
-    if (!e)
-        *ret = v_blob(sealed.p, sealed.n);
-    return e;
+    return master_seal(tx, PURPOSE, str_z(c->code), ret);
 }
 
 static void open_code(struct str sealed, struct arena *a, struct call *c)
@@ -120,7 +116,7 @@ static void open_code(struct str sealed, struct arena *a, struct call *c)
 enum err twiml_session_get(struct tx *tx, struct str sid, struct twiml_session *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_TWILIO_CALL_GET, DB_ARGS(v_str(sid)), &c);
+    enum err e = db_one(tx->db, SQL(twilio_call_get, .sid = sid), &c);
     if (e)
         return e;
     *ret = (struct twiml_session){.sid = sid,
@@ -135,15 +131,15 @@ enum err twiml_session_get(struct tx *tx, struct str sid, struct twiml_session *
 
 enum err twiml_session_put(struct tx *tx, const struct twiml_session *s)
 {
-    struct val code;
+    struct str code;
     const struct str state = state_text(s, tx->arena);
     if (!state.p)
         return ERR_INTERNAL_ERROR;
     enum err e = seal_code(tx, &s->call, &code);
     if (e)
         return e;
-    return db_exec(tx->db, SQL_TWILIO_CALL_PUT,
-                   DB_ARGS(v_str(s->sid), v_int(s->step), v_int(tx->now_us), v_int(s->ended), v_str(state), code,
-                           v_str(s->answer)),
+    return db_exec(tx->db,
+                   SQL(twilio_call_put, .sid = s->sid, .step = s->step, .updated_at = tx->now_us, .ended = s->ended,
+                       .state = state, .code = code, .answer = s->answer),
                    NULL);
 }

@@ -50,9 +50,9 @@ static enum err pair_write(struct store_task *task, struct db *db)
     long n = ((struct pair *)task)->number;
     pair_name(n, name);
     pair_value(n, value);
-    enum err e = db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(str_z(name)), v_str(str_z(value))), NULL);
+    enum err e = db_exec(db, SQL(setting_put, .name = str_z(name), .value = str_z(value)), NULL);
     if (!e)
-        e = db_exec(db, SQL_COMMIT_MARK_PUT, DB_ARGS(v_int(WORKER), v_int(n), v_int(0)), NULL);
+        e = db_exec(db, SQL(commit_mark_put, .worker = WORKER, .mark = n, .created_at = 0), NULL);
     return !e && refused(n) ? ERR_INVALID_ID : e;
 }
 

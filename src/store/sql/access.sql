@@ -7,91 +7,101 @@ b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_grant
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 1) AS recorded_granted,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 2) AS recorded_denied,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 3) AS recorded_forwarding,
-    {release b}, {ring b}, {callers b}, k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at,
+    {release b}, {ring b}, {callers b}, k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until,
+    g.closings, g.mailed_at,
     g.failed_day,
     CASE WHEN EXISTS (SELECT 1 FROM push p WHERE p.building_id = b.id) THEN 2
         WHEN EXISTS (SELECT 1 FROM notice_mail m WHERE m.building_id = b.id) THEN 1 ELSE 0 END AS noticed
 
 -- name: access_by_number
--- The building of a number; when the caller $2 last released the door; and the guard for callers of its group.
+-- The building of a number; when the caller $caller last released the door; and the guard for callers of its group.
 SELECT {door}
 FROM building b JOIN account a ON a.id = b.account_id
-    LEFT JOIN door_caller k ON k.building_id = b.id AND k.number = $2
+    LEFT JOIN door_caller k ON k.building_id = b.id AND k.number = $caller:text
     LEFT JOIN door_guard g ON g.building_id = b.id AND g.known = CASE WHEN k.number IS NULL THEN 0 ELSE 1 END
-WHERE b.virtual_number = $1
+WHERE b.virtual_number = $key:text
 
 -- name: access_by_building
 SELECT {door}
 FROM building b JOIN account a ON a.id = b.account_id
-    LEFT JOIN door_caller k ON k.building_id = b.id AND k.number = $2
+    LEFT JOIN door_caller k ON k.building_id = b.id AND k.number = $caller:text
     LEFT JOIN door_guard g ON g.building_id = b.id AND g.known = CASE WHEN k.number IS NULL THEN 0 ELSE 1 END
-WHERE b.id = $1
+WHERE b.id = $key:text
 
 -- name: access_usable
--- The grants of the building of type $2 that are usable at $3, oldest first.
+-- The grants of the building of type $type that are usable at $now, oldest first.
 SELECT id, label, remaining_uses, access_code, voice, {schedule}
 FROM access_grant {by access_grant_usable}
-WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
-    AND type = $2 AND ends_at > $3 AND starts_at <= $3
+WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
+    AND (remaining_uses IS NULL OR remaining_uses > 0)
+    AND type = $type:int AND ends_at > $now:time AND starts_at <= $now
 ORDER BY id
 
 -- name: access_passcodes
--- The number of passcodes (type 1) that are usable at $2, and of those that may be spoken; and the lengths of the codes:
--- bit n is set if one has n digits.
+-- The number of passcodes (type 1) that are usable at $now, and of those that may be spoken; and the lengths of the
+-- codes: bit n is set if one has n digits.
 SELECT count(*) AS usable, CAST(coalesce(sum(voice), 0) AS BIGINT) AS spoken,
     coalesce(max(CASE length(access_code) WHEN 1 THEN 2 ELSE 0 END) + max(CASE length(access_code) WHEN 2 THEN 4 ELSE 0 END)
         + max(CASE length(access_code) WHEN 3 THEN 8 ELSE 0 END) + max(CASE length(access_code) WHEN 4 THEN 16 ELSE 0 END), 0) AS lengths
 FROM access_grant {by access_grant_usable}
-WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
-    AND type = 1 AND ends_at > $2
+WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
+    AND (remaining_uses IS NULL OR remaining_uses > 0)
+    AND type = 1 AND ends_at > $now:time
 
 -- name: access_newest
--- The newest $2 grants that are not revoked, usable or not.
+-- The newest $limit grants that are not revoked, usable or not.
 SELECT {grant}
 FROM access_grant
-WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0
-ORDER BY id DESC LIMIT $2
+WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND revoked = 0
+ORDER BY id DESC LIMIT $limit:int
 
 -- name: access_count
--- The number of grants that are not revoked, counted up to $2.
+-- The number of grants that are not revoked, counted up to $limit.
 SELECT count(*) AS grants FROM (SELECT 1 FROM access_grant
-    WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 LIMIT $2) AS counted
+    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
+    AND revoked = 0 LIMIT $limit:int) AS counted
 
 -- name: access_take_use
 UPDATE access_grant SET remaining_uses = remaining_uses - 1
-WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id = $2 AND enabled = 1 AND remaining_uses > 0
+WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND revoked = 0
+    AND id = $id:idbytes AND enabled = 1 AND remaining_uses > 0
 
 -- name: access_released
-UPDATE building SET last_buzz_at = $3, unlock_count = unlock_count + 1 WHERE account_id = $1 AND id = $2
+UPDATE building SET last_buzz_at = $last_buzz_at:time,
+    unlock_count = unlock_count + 1 WHERE account_id = $account_id:id AND id = $id:id
 
 -- name: access_refused
-UPDATE building SET unlock_count = unlock_count + 1 WHERE account_id = $1 AND id = $2
+UPDATE building SET unlock_count = unlock_count + 1 WHERE account_id = $account_id:id AND id = $id:id
 
 -- name: access_caller_released
-INSERT INTO door_caller (building_id, number, released_at) VALUES ($1, $2, $3)
+INSERT INTO door_caller (building_id, number, released_at) VALUES ($building_id:id, $number:text, $released_at:time)
 ON CONFLICT (building_id, number) DO UPDATE SET released_at = excluded.released_at
 
 -- name: access_callers
--- The $2 numbers that released the door last.
-SELECT number FROM door_caller WHERE building_id = $1 ORDER BY released_at DESC, number LIMIT $2
+-- The $limit numbers that released the door last.
+SELECT number FROM door_caller WHERE building_id = $building_id:id ORDER BY released_at DESC, number LIMIT $limit:int
 
 -- name: access_caller_trim
--- Keeps the $2 callers that released the door last.
-DELETE FROM door_caller WHERE building_id = $1 AND released_at <
-    (SELECT released_at FROM door_caller WHERE building_id = $1 ORDER BY released_at DESC LIMIT 1 OFFSET $2 - 1)
+-- Keeps the $keep callers that released the door last.
+DELETE FROM door_caller WHERE building_id = $building_id:id AND released_at <
+    (SELECT released_at FROM door_caller
+    WHERE building_id = $building_id ORDER BY released_at DESC LIMIT 1 OFFSET $keep:int - 1)
 
--- The inner LIMIT, more than $2 ever is, tells PostgreSQL's planner that the rows are few. Without it, a plan for
+-- The inner LIMIT, more than $limit ever is, tells PostgreSQL's planner that the rows are few. Without it, a plan for
 -- unknown arguments expects a tenth of the table and reads all of it. So do the other statements that delete some rows.
 
 -- name: access_caller_purge
 DELETE FROM door_caller WHERE (building_id, number) IN
     (SELECT building_id, number FROM
-        (SELECT building_id, number FROM door_caller WHERE released_at < $1 ORDER BY released_at LIMIT 1000) AS old
-     LIMIT $2)
+        (SELECT building_id, number FROM door_caller
+        WHERE released_at < $before:time ORDER BY released_at LIMIT 1000) AS old
+     LIMIT $limit:int)
 
 -- name: access_guard_write
-INSERT INTO door_guard (building_id, known, failed_1, failed_2, failed_3, failed_4, closed_until, closings, mailed_at, failed_day)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+INSERT INTO door_guard (building_id, known, failed_1, failed_2, failed_3, failed_4, closed_until, closings, mailed_at,
+    failed_day)
+VALUES ($building_id:id, $known:bool, $failed_1:time, $failed_2:time, $failed_3:time, $failed_4:time,
+    $closed_until:time, $closings:int, $mailed_at:time, $failed_day:text)
 ON CONFLICT (building_id, known) DO UPDATE SET failed_1 = excluded.failed_1, failed_2 = excluded.failed_2,
     failed_3 = excluded.failed_3, failed_4 = excluded.failed_4, closed_until = excluded.closed_until,
     closings = excluded.closings, mailed_at = excluded.mailed_at, failed_day = excluded.failed_day
@@ -99,5 +109,5 @@ ON CONFLICT (building_id, known) DO UPDATE SET failed_1 = excluded.failed_1, fai
 -- name: access_guard_purge
 DELETE FROM door_guard WHERE (building_id, known) IN
     (SELECT building_id, known FROM
-        (SELECT building_id, known FROM door_guard WHERE failed_1 < $1 ORDER BY failed_1 LIMIT 1000) AS old
-     LIMIT $2)
+        (SELECT building_id, known FROM door_guard WHERE failed_1 < $before:time ORDER BY failed_1 LIMIT 1000) AS old
+     LIMIT $limit:int)

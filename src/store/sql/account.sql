@@ -1,63 +1,68 @@
 -- Accounts.
 
 -- name: account_by_email
-SELECT id FROM account WHERE email = $1
+SELECT id FROM account WHERE email = $email:text
 
--- For the operator: the accounts by address, from the one after $1. Those that are being deleted have no address.
+-- For the operator: the accounts by address, from the one after $after. Those that are being deleted have no address.
 
 -- name: account_list
 SELECT a.id, a.email, a.created_at, b.virtual_number,
     CASE WHEN EXISTS (SELECT 1 FROM api_key k WHERE k.account_id = a.id) THEN 1 ELSE 0 END AS signed_in
 FROM account a JOIN building b ON b.account_id = a.id AND b.is_primary = 1
-WHERE a.email > $1 AND a.email <> a.id ORDER BY a.email LIMIT $2
+WHERE a.email > $after:text AND a.email <> a.id ORDER BY a.email LIMIT $limit:int
 
 -- Whether somebody has signed in to the account, or set it up.
 
 -- name: account_used
-SELECT 1 FROM account a WHERE a.id = $1 AND (EXISTS (SELECT 1 FROM api_key k WHERE k.account_id = a.id)
+SELECT 1 FROM account a WHERE a.id = $id:id AND (EXISTS (SELECT 1 FROM api_key k WHERE k.account_id = a.id)
     OR EXISTS (SELECT 1 FROM building b WHERE b.account_id = a.id AND (b.unlock_tone IS NOT NULL OR b.is_primary = 0)))
 
 -- name: account_insert
-INSERT INTO account (id, email, created_at) VALUES ($1, $2, $3)
+INSERT INTO account (id, email, created_at) VALUES ($id:id, $email:text, $created_at:time)
 
 -- name: account_get
-SELECT email, created_at, plan, subscription_status, phone, earlier_revision FROM account WHERE id = $1
+SELECT email, created_at, plan, subscription_status, phone, earlier_revision FROM account WHERE id = $id:id
 
 -- name: account_set_revision
-UPDATE account SET earlier_revision = $2 WHERE id = $1
+UPDATE account SET earlier_revision = $earlier_revision:bool WHERE id = $id:id
 
 -- name: account_exported
--- $3: an hour before $2. A time that is ahead of the clock is void. An account that is being deleted has no address.
-UPDATE account SET exported_at = $2 WHERE id = $1 AND email <> id AND (exported_at IS NULL OR exported_at <= $3 OR exported_at > $2)
+-- $exported_before: an hour before $exported_at. A time that is ahead of the clock is void. An account that is being
+-- deleted has no address.
+UPDATE account SET exported_at = $exported_at:time WHERE id = $id:id AND email <> id
+    AND (exported_at IS NULL OR exported_at <= $exported_before:time OR exported_at > $exported_at)
 
 -- name: account_usage
 SELECT CAST(coalesce(sum(b.unlock_count), 0) AS BIGINT) AS unlocks,
     CAST(coalesce(sum((SELECT c.enabled FROM grant_building n JOIN grant_count c ON c.building = n.number
         WHERE n.id = b.id)), 0) AS BIGINT) AS grants
-FROM building b WHERE b.account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR b.id = $2)
+FROM building b WHERE b.account_id = $account_id:id AND (CAST($id:id AS TEXT) IS NULL OR b.id = $id)
 
 -- name: account_subscribe
-UPDATE account SET plan = $2, subscription_status = $3, subscription_ended_at = NULL WHERE id = $1
+UPDATE account SET plan = $plan:text, subscription_status = $subscription_status:text,
+    subscription_ended_at = NULL WHERE id = $id:id
 
 -- name: account_unsubscribe
-UPDATE account SET plan = NULL, subscription_status = 'none', subscription_ended_at = $2 WHERE id = $1
+UPDATE account SET plan = NULL, subscription_status = 'none',
+    subscription_ended_at = $subscription_ended_at:time WHERE id = $id:id
 
 -- name: account_ended
-SELECT subscription_ended_at FROM account WHERE id = $1 AND subscription_status = 'none'
+SELECT subscription_ended_at FROM account WHERE id = $id:id AND subscription_status = 'none'
 
--- Accounts without billing (domain/unbilled.h). $2 is their plan.
+-- Accounts without billing (domain/unbilled.h). $plan is their plan.
 
 -- name: account_unbill
 UPDATE account SET billed_plan = CASE WHEN billed_status IS NULL THEN plan ELSE billed_plan END,
     billed_status = coalesce(billed_status, subscription_status),
-    plan = $2, subscription_status = 'active', subscription_ended_at = NULL
-WHERE id = $1
+    plan = $plan:text, subscription_status = 'active', subscription_ended_at = NULL
+WHERE id = $id:id
 
 -- name: account_list_billed
-SELECT id FROM account WHERE billed_status IS NULL OR plan <> $1 ORDER BY id LIMIT $2
+SELECT id FROM account WHERE billed_status IS NULL OR plan <> $plan:text ORDER BY id LIMIT $limit:int
 
 -- name: account_list_unbilled
-SELECT id, billed_status, billed_plan, subscription_id FROM account WHERE billed_status IS NOT NULL ORDER BY id LIMIT $1
+SELECT id, billed_status, billed_plan,
+    subscription_id FROM account WHERE billed_status IS NOT NULL ORDER BY id LIMIT $limit:int
 
 -- name: account_bill
-UPDATE account SET billed_status = NULL, billed_plan = NULL WHERE id = $1
+UPDATE account SET billed_status = NULL, billed_plan = NULL WHERE id = $id:id

@@ -1,29 +1,30 @@
 -- Events and subscriptions of the billing provider.
 
 -- name: billing_event_insert
-INSERT INTO billing_event (id, received_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING
+INSERT INTO billing_event (id, received_at) VALUES ($id:text, $received_at:time) ON CONFLICT (id) DO NOTHING
 
 -- name: billing_event_purge
 DELETE FROM billing_event WHERE id IN
-    (SELECT id FROM (SELECT id FROM billing_event WHERE received_at <= $1 LIMIT 1000) AS old LIMIT $2)
+    (SELECT id FROM (SELECT id FROM billing_event WHERE received_at <= $before:time LIMIT 1000) AS old LIMIT $limit:int)
 
 -- name: billing_account
 SELECT email, subscription_status, customer_id, subscription_id, plan,
     (SELECT count(*) FROM building b WHERE b.account_id = account.id) AS buildings
-FROM account WHERE id = $1
+FROM account WHERE id = $id:id
 
 -- name: billing_account_by_subscription
-SELECT id FROM account WHERE subscription_id = $1
+SELECT id FROM account WHERE subscription_id = $subscription_id:text
 
 -- name: billing_subscription_known
-SELECT 1 FROM account WHERE subscription_id = $1
-UNION ALL SELECT 1 FROM checkout {by checkout_subscription} WHERE subscription_id = $1 AND canceled_at IS NULL LIMIT 1
+SELECT 1 FROM account WHERE subscription_id = $subscription_id:text
+UNION ALL SELECT 1 FROM checkout {by checkout_subscription} WHERE subscription_id = $subscription_id
+    AND canceled_at IS NULL LIMIT 1
 
 -- name: billing_account_set_customer
-UPDATE account SET customer_id = $2 WHERE id = $1
+UPDATE account SET customer_id = $customer_id:text WHERE id = $id:id
 
 -- name: billing_account_set_subscription
-UPDATE account SET subscription_id = $2 WHERE id = $1
+UPDATE account SET subscription_id = $subscription_id:text WHERE id = $id:id
 
 -- name: billing_units
-SELECT count(*) AS buildings FROM building WHERE account_id = $1
+SELECT count(*) AS buildings FROM building WHERE account_id = $account_id:id

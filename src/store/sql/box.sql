@@ -1,16 +1,18 @@
 -- Call boxes that sign in.
 
 -- name: box_insert
-INSERT INTO box (name, number, secret, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING
+INSERT INTO box (name, number, secret, created_at) VALUES ($name:text, $number:text, $secret:blob,
+    $created_at:time) ON CONFLICT (name) DO NOTHING
 
 -- name: box_list
 SELECT name, number, created_at, registered_until, registered_from FROM box ORDER BY name
 
 -- name: box_secret
-SELECT secret, number FROM box WHERE name = $1
+SELECT secret, number FROM box WHERE name = $name:text
 
 -- name: box_delete
-DELETE FROM box WHERE name = $1
+DELETE FROM box WHERE name = $name:text
 
 -- name: box_registered
-UPDATE box SET registered_until = $2, registered_from = $3 WHERE name = $1
+UPDATE box SET registered_until = $registered_until:time,
+    registered_from = $registered_from:text WHERE name = $name:text

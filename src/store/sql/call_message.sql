@@ -1,26 +1,29 @@
 -- Messages of visitors. IDs of calls ascend with their start.
 
 -- name: call_message_insert
-INSERT INTO call_message (call_id, building_id, seconds, audio) VALUES ($1, $2, $3, $4) ON CONFLICT (call_id) DO NOTHING
+INSERT INTO call_message (call_id, building_id, seconds, audio) VALUES ($call_id:id, $building_id:id, $seconds:int,
+    $audio:blob) ON CONFLICT (call_id) DO NOTHING
 
 -- name: call_message_trim
--- Keeps the newest $2 messages of the building.
-DELETE FROM call_message WHERE building_id = $1 AND call_id <=
-    (SELECT call_id FROM call_message WHERE building_id = $1 ORDER BY call_id DESC LIMIT 1 OFFSET CAST($2 AS BIGINT))
+-- Keeps the newest $keep messages of the building.
+DELETE FROM call_message WHERE building_id = $building_id:id AND call_id <=
+    (SELECT call_id FROM call_message
+    WHERE building_id = $building_id ORDER BY call_id DESC LIMIT 1 OFFSET CAST($keep:int AS BIGINT))
 
 -- name: call_message_get
-SELECT audio FROM call_message WHERE call_id = $1 AND building_id = $2
+SELECT audio FROM call_message WHERE call_id = $call_id:id AND building_id = $building_id:id
 
 -- name: call_message_owner
 -- The address that hears of a message, and the label of the building.
-SELECT a.email, b.label FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $1
+SELECT a.email, b.label FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $id:id
 
 -- name: call_message_purge
 DELETE FROM call_message WHERE call_id IN
-    (SELECT call_id FROM (SELECT call_id FROM call_message WHERE call_id < $1 ORDER BY call_id LIMIT 1000) AS old LIMIT $2)
+    (SELECT call_id FROM (SELECT call_id FROM call_message
+    WHERE call_id < $before:id ORDER BY call_id LIMIT 1000) AS old LIMIT $limit:int)
 
 -- name: sealed_messages
-SELECT call_id, audio FROM call_message WHERE call_id > $1 ORDER BY call_id LIMIT $2
+SELECT call_id, audio FROM call_message WHERE call_id > $after:text ORDER BY call_id LIMIT $limit:int
 
 -- name: sealed_message_replace
-UPDATE call_message SET audio = $2 WHERE call_id = $1
+UPDATE call_message SET audio = $sealed:blob WHERE call_id = $id:text

@@ -32,7 +32,8 @@ WHERE k.revoked_at IS NULL AND (NOT EXISTS (SELECT 1 FROM account a WHERE a.id =
 
 -- name: check_browser
 SELECT count(*) AS faults, min(b.id) AS example FROM browser b
-WHERE NOT EXISTS (SELECT 1 FROM api_key k WHERE k.hash = b.hash AND k.account_id = b.account_id AND k.kind = 'web_session')
+WHERE NOT EXISTS (SELECT 1 FROM api_key k WHERE k.hash = b.hash AND k.account_id = b.account_id
+    AND k.kind = 'web_session')
 
 -- name: check_oauth_grant
 SELECT count(*) AS faults, min(g.key_id) AS example FROM oauth_grant g
@@ -42,7 +43,8 @@ WHERE NOT EXISTS (SELECT 1 FROM api_key k WHERE k.account_id = g.account_id AND 
 -- name: check_oauth_code
 -- An erasure deletes the keys of an account before its codes.
 SELECT count(*) AS faults, min(c.account_id) AS example FROM oauth_code c
-WHERE NOT EXISTS (SELECT 1 FROM account a WHERE a.id = c.account_id AND (a.email = a.id OR c.key_id IS NULL OR c.key_id = ''
+WHERE NOT EXISTS (SELECT 1 FROM account a WHERE a.id = c.account_id
+    AND (a.email = a.id OR c.key_id IS NULL OR c.key_id = ''
     OR EXISTS (SELECT 1 FROM api_key k WHERE k.account_id = c.account_id AND k.id = c.key_id)))
 
 -- name: check_grant_building

@@ -2,36 +2,39 @@
 
 -- name: feed_count
 -- Takes the next number. The lock on the row keeps the order.
-INSERT INTO feed_counter (building_id, seq) VALUES ($1, 1)
+INSERT INTO feed_counter (building_id, seq) VALUES ($building_id:id, 1)
 ON CONFLICT (building_id) DO UPDATE SET seq = feed_counter.seq + 1
 
 -- name: feed_count_again
 -- The same for a building that perhaps exists no more.
-UPDATE feed_counter SET seq = seq + 1 WHERE building_id = $1
+UPDATE feed_counter SET seq = seq + 1 WHERE building_id = $building_id:id
 
 -- name: feed_insert
 -- With the number that this transaction has taken.
-INSERT INTO feed (building_id, seq, at, type, data) SELECT building_id, seq, $2, $3, $4 FROM feed_counter WHERE building_id = $1
+INSERT INTO feed (building_id, seq, at, type, data) SELECT building_id, seq, $at:time, $type:text,
+    $data:json FROM feed_counter WHERE building_id = $building_id:id
 
 -- name: feed_newest
-SELECT seq FROM feed_counter WHERE building_id = $1
+SELECT seq FROM feed_counter WHERE building_id = $building_id:id
 
 -- name: feed_leap
 -- After a restore: the numbers of events that came after the copy are not given again.
 UPDATE feed_counter SET seq = seq + 1000000000
 
 -- name: feed_read
-SELECT seq, at, type, data FROM feed WHERE building_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
+SELECT seq, at, type, data FROM feed WHERE building_id = $building_id:id
+    AND seq > $after:int ORDER BY seq LIMIT $limit:int
 
 -- name: feed_tell (sqlite)
 -- Only one process uses the store: nobody listens.
-SELECT seq AS told FROM feed_counter WHERE building_id = $1
+SELECT seq AS told FROM feed_counter WHERE building_id = $building_id:text
 
 -- name: feed_tell (postgresql)
 -- Tells the other nodes.
-SELECT CASE WHEN pg_notify('portero_feed', $1) IS NULL THEN 0 ELSE 1 END AS told
+SELECT CASE WHEN pg_notify('portero_feed', $building_id) IS NULL THEN 0 ELSE 1 END AS told
 
 -- name: feed_purge
--- The oldest rows from before $1, at most $2.
+-- The oldest rows from before $before, at most $limit.
 DELETE FROM feed WHERE (building_id, seq) IN
-    (SELECT building_id, seq FROM feed {by feed_at} WHERE at < $1 ORDER BY at, building_id, seq LIMIT $2)
+    (SELECT building_id, seq FROM feed {by feed_at} WHERE at < $before:time ORDER BY at, building_id,
+    seq LIMIT $limit:int)

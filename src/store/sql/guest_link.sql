@@ -1,21 +1,22 @@
--- Links of grants for guests. $1 is the building's ID and $2 the grant's, unless said otherwise.
+-- Links of grants for guests. $building_id is the building's ID and $grant_id the grant's, unless said otherwise.
 
 -- name: guest_link_add
-INSERT INTO guest_link (building_id, grant_id, hash, token, timezone, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO guest_link (building_id, grant_id, hash, token, timezone, created_at) VALUES ($building_id:id,
+    $grant_id:idbytes, $hash:text, $token:blob, $timezone:text, $created_at:time)
 ON CONFLICT (building_id, grant_id) DO NOTHING
 
 -- name: guest_link_get
-SELECT token, timezone, created_at FROM guest_link WHERE building_id = $1 AND grant_id = $2
+SELECT token, timezone, created_at FROM guest_link WHERE building_id = $building_id:id AND grant_id = $grant_id:idbytes
 
 -- name: guest_link_zone
-UPDATE guest_link SET timezone = $3 WHERE building_id = $1 AND grant_id = $2
+UPDATE guest_link SET timezone = $timezone:text WHERE building_id = $building_id:id AND grant_id = $grant_id:idbytes
 
 -- name: guest_link_delete
-DELETE FROM guest_link WHERE building_id = $1 AND grant_id = $2
+DELETE FROM guest_link WHERE building_id = $building_id:id AND grant_id = $grant_id:idbytes
 
 -- name: guest_link_find
--- By the hash $1 of the token. An account that is being erased has its ID as its address.
+-- By the hash $hash of the token. An account that is being erased has its ID as its address.
 SELECT l.building_id, l.grant_id, l.timezone AS given_timezone, b.label, b.timezone,
     CASE WHEN b.virtual_number IS NOT NULL AND a.subscription_status <> 'none' THEN 1 ELSE 0 END AS connected
 FROM guest_link l JOIN building b ON b.id = l.building_id JOIN account a ON a.id = b.account_id
-WHERE l.hash = $1 AND a.email <> a.id
+WHERE l.hash = $hash:text AND a.email <> a.id

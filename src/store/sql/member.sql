@@ -1,10 +1,11 @@
 -- Invited members of buildings.
 
 -- name: member_insert
-INSERT INTO member (building_id, id, account_id, name, email, phone, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO member (building_id, id, account_id, name, email, phone, created_at) VALUES ($building_id:id, $id:id,
+    $account_id:id, $name:text, $email:text, $phone:text, $created_at:time)
 
 -- name: member_by_email
-SELECT id FROM member WHERE building_id = $1 AND email = $2
+SELECT id FROM member WHERE building_id = $building_id:id AND email = $email:text
 
 -- name: member_list
 SELECT m.id, m.building_id, m.account_id, m.name, m.email, m.phone, m.created_at, b.label
@@ -12,10 +13,10 @@ FROM member m JOIN building b ON b.id = m.building_id
 ORDER BY m.building_id, m.id
 
 -- name: member_get
-SELECT building_id, account_id FROM member WHERE id = $1
+SELECT building_id, account_id FROM member WHERE id = $id:id
 
 -- name: member_delete
-DELETE FROM member WHERE building_id = $1 AND id = $2
+DELETE FROM member WHERE building_id = $building_id:id AND id = $id:id
 
 -- name: member_count
-SELECT count(*) AS members FROM member WHERE building_id = $1
+SELECT count(*) AS members FROM member WHERE building_id = $building_id:id

@@ -1,7 +1,8 @@
 -- Settings that the service stores.
 
 -- name: setting_get
-SELECT value FROM setting WHERE name = $1
+SELECT value FROM setting WHERE name = $name:text
 
 -- name: setting_put
-INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+INSERT INTO setting (name, value) VALUES ($name:text,
+    $value:text) ON CONFLICT (name) DO UPDATE SET value = excluded.value

@@ -2,77 +2,80 @@
 -- clock, leased_until the real one. A subscription counts while its browser is signed in.
 
 -- name: push_key_get
-SELECT point, secret FROM push_key WHERE id = $1
+SELECT point, secret FROM push_key WHERE id = $id:text
 
 -- name: push_key_claim
-INSERT INTO push_key (id, point, secret) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING
+INSERT INTO push_key (id, point, secret) VALUES ($id:text, $point:blob, $secret:blob) ON CONFLICT (id) DO NOTHING
 
 -- name: push_browser
 -- The browser of a website session's key.
-SELECT b.hash FROM api_key k JOIN browser b ON b.hash = k.hash WHERE k.account_id = $1 AND k.id = $2
+SELECT b.hash FROM api_key k JOIN browser b ON b.hash = k.hash WHERE k.account_id = $account_id:id AND k.id = $id:id
 
 -- name: push_put
 INSERT INTO push (building_id, hash, account_id, notices, language, endpoint, p256dh, auth, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+VALUES ($building_id:id, $hash:blob, $account_id:id, $notices:int, $language:text, $endpoint:text, $p256dh:blob,
+    $auth:blob, $created_at:time)
 ON CONFLICT (building_id, hash) DO UPDATE SET notices = excluded.notices, language = excluded.language,
     endpoint = excluded.endpoint, p256dh = excluded.p256dh, auth = excluded.auth
 
 -- name: push_refresh
 -- The browser's other subscriptions have the same endpoint and keys.
-UPDATE push SET language = $2, endpoint = $3, p256dh = $4, auth = $5
-WHERE hash = $1 AND (language <> $2 OR endpoint <> $3 OR p256dh <> $4 OR auth <> $5)
+UPDATE push SET language = $language:text, endpoint = $endpoint:text, p256dh = $p256dh:blob, auth = $auth:blob
+WHERE hash = $hash:blob AND (language <> $language OR endpoint <> $endpoint OR p256dh <> $p256dh OR auth <> $auth)
 
 -- name: push_delete
-DELETE FROM push WHERE building_id = $1 AND hash = $2
+DELETE FROM push WHERE building_id = $building_id:id AND hash = $hash:blob
 
 -- name: push_list
 SELECT b.id, b.program, b.system, p.hash, p.notices, p.created_at
 FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
-WHERE p.building_id = $1 AND k.revoked_at IS NULL
-    AND (k.expires_at > $2 OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $3))
+WHERE p.building_id = $building_id:id AND k.revoked_at IS NULL
+    AND (k.expires_at > $now:time OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $since:time))
 ORDER BY p.created_at DESC, b.id DESC
 
 -- name: push_targets
--- The browsers that want one of the notices $4.
+-- The browsers that want one of the notices $notice.
 SELECT p.hash, p.notices, p.language
 FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
-WHERE p.building_id = $1 AND p.notices & $4 <> 0 AND k.revoked_at IS NULL
-    AND (k.expires_at > $2 OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $3))
+WHERE p.building_id = $building_id:id AND p.notices & $notice:int <> 0 AND k.revoked_at IS NULL
+    AND (k.expires_at > $now:time OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $since:time))
 
 -- name: push_target
 SELECT p.endpoint, p.p256dh, p.auth
 FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
-WHERE p.building_id = $1 AND p.hash = $2 AND k.revoked_at IS NULL
-    AND (k.expires_at > $3 OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $4))
+WHERE p.building_id = $building_id:id AND p.hash = $hash:blob AND k.revoked_at IS NULL
+    AND (k.expires_at > $now:time OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $since:time))
 
 -- name: push_gone
 -- The push service no longer knows the endpoint.
-DELETE FROM push WHERE hash = $1 AND endpoint = $2
+DELETE FROM push WHERE hash = $hash:blob AND endpoint = $endpoint:text
 
 -- name: push_message_put
 -- A message replaces an older one of its kind. While that is being sent, the new one waits for the end.
-INSERT INTO push_message (building_id, hash, notice, account_id, at, payload, due_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO push_message (building_id, hash, notice, account_id, at, payload, due_at) VALUES ($building_id:id,
+    $hash:blob, $notice:int, $account_id:id, $at:time, $payload:text, $due_at:time)
 ON CONFLICT (building_id, hash, notice) DO UPDATE SET at = excluded.at, payload = excluded.payload,
     due_at = excluded.due_at, attempts = 0
 WHERE push_message.at <= excluded.at
 
 -- name: push_message_take (sqlite)
--- Leases the $2 messages that have been due for the longest time, but none of the accounts in the list $3 (JSON). The
--- lease is 12 seconds, more than twice the time of a request.
+-- Leases the $limit messages that have been due for the longest time, but none of the accounts in the list $busy
+-- (JSON). The lease is 12 seconds, more than twice the time of a request.
 UPDATE push_message SET leased_until = {real} + 12000000, attempts = attempts + 1
 WHERE (building_id, hash, notice) IN
     (SELECT building_id, hash, notice FROM push_message {by push_message_due}
-     WHERE due_at <= $1 AND leased_until <= {real} AND account_id NOT IN (SELECT value FROM json_each($3))
-     ORDER BY due_at LIMIT $2)
+     WHERE due_at <= $now:time AND leased_until <= {real} AND account_id NOT IN (SELECT value
+     FROM json_each($busy:json))
+     ORDER BY due_at LIMIT $limit:int)
 RETURNING building_id, hash, notice, account_id, at, payload, attempts
 
 -- name: push_message_take (postgresql)
 -- MATERIALIZED, because a subquery that locks rows finds other rows each time it runs.
 WITH due AS MATERIALIZED (
     SELECT building_id, hash, notice FROM push_message
-    WHERE due_at <= $1 AND leased_until <= {real}
-        AND account_id NOT IN (SELECT json_array_elements_text(CAST(CAST($3 AS TEXT) AS JSON)))
-    ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    WHERE due_at <= $now AND leased_until <= {real}
+        AND account_id NOT IN (SELECT json_array_elements_text(CAST(CAST($busy AS TEXT) AS JSON)))
+    ORDER BY due_at LIMIT $limit FOR UPDATE SKIP LOCKED
 )
 UPDATE push_message m SET leased_until = {real} + 12000000, attempts = attempts + 1
 FROM due WHERE m.building_id = due.building_id AND m.hash = due.hash AND m.notice = due.notice
@@ -81,14 +84,16 @@ RETURNING m.building_id, m.hash, m.notice, m.account_id, m.at, m.payload, m.atte
 -- name: push_next
 -- Whether a moment is recorded, whether a message is leased, and when the first of the others is due.
 SELECT CASE WHEN EXISTS (SELECT 1 FROM notice) THEN 1 ELSE 0 END AS recorded,
-    CASE WHEN EXISTS (SELECT 1 FROM push_message m {by push_message_due} WHERE m.leased_until > {real}) THEN 1 ELSE 0 END AS leased,
+    CASE WHEN EXISTS (SELECT 1 FROM push_message m {by push_message_due}
+    WHERE m.leased_until > {real}) THEN 1 ELSE 0 END AS leased,
     (SELECT m.due_at FROM push_message m {by push_message_due} WHERE m.leased_until <= {real} ORDER BY m.due_at LIMIT 1)
     AS due_at
 
 -- name: push_message_done
-DELETE FROM push_message WHERE building_id = $1 AND hash = $2 AND notice = $3 AND at = $4
+DELETE FROM push_message WHERE building_id = $building_id:id AND hash = $hash:blob AND notice = $notice:int
+    AND at = $at:time
 
 -- name: push_message_later
 -- A message that has replaced it meanwhile is due as it is.
-UPDATE push_message SET leased_until = 0, due_at = CASE WHEN at = $4 THEN $5 ELSE due_at END
-WHERE building_id = $1 AND hash = $2 AND notice = $3
+UPDATE push_message SET leased_until = 0, due_at = CASE WHEN at = $at:time THEN $due_at:time ELSE due_at END
+WHERE building_id = $building_id:id AND hash = $hash:blob AND notice = $notice:int

@@ -5,16 +5,18 @@ id, channel, recipient, subject, text, code, created_at
 
 -- name: sandbox_message_insert
 INSERT INTO sandbox_message ({sandbox_message})
-VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING
+VALUES ($id:text, $channel:text, $recipient:text, $subject:text, $text:text, $code:text,
+    $created_at:time) ON CONFLICT (id) DO NOTHING
 
--- Lists, newest first: $1 a channel or NULL, at most $2 rows. Not by ID alone, which is in this order for one process only.
+-- Lists, newest first: $channel a channel or NULL, at most $limit rows. Not by ID alone, which is in this order for one
+-- process only.
 
 -- name: sandbox_message_list
 SELECT {sandbox_message} FROM sandbox_message
-WHERE (CAST($1 AS TEXT) IS NULL OR channel = $1)
-ORDER BY created_at DESC, id DESC LIMIT $2
+WHERE (CAST($channel:text AS TEXT) IS NULL OR channel = $channel)
+ORDER BY created_at DESC, id DESC LIMIT $limit:int
 
 -- name: sandbox_message_list_to
 SELECT {sandbox_message} FROM sandbox_message
-WHERE recipient = $3 AND (CAST($1 AS TEXT) IS NULL OR channel = $1)
-ORDER BY created_at DESC, id DESC LIMIT $2
+WHERE recipient = $recipient:text AND (CAST($channel:text AS TEXT) IS NULL OR channel = $channel)
+ORDER BY created_at DESC, id DESC LIMIT $limit:int

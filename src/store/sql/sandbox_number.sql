@@ -1,26 +1,29 @@
 -- Numbers of the built-in numbers provider.
 
 -- name: sandbox_number_find
-SELECT number FROM sandbox_number WHERE reference = $1
+SELECT number FROM sandbox_number WHERE reference = $reference:text
 
 -- name: sandbox_number_highest
-SELECT max(number) AS number FROM sandbox_number WHERE country = $1
+SELECT max(number) AS number FROM sandbox_number WHERE country = $country:text
 
 -- name: sandbox_number_is_ours
-SELECT 1 FROM number WHERE number = $1
+SELECT 1 FROM number WHERE number = $number:text
 
 -- name: sandbox_number_insert
-INSERT INTO sandbox_number (number, country, reference, held_since) VALUES ($1, $2, $3, $4)
+INSERT INTO sandbox_number (number, country, reference, held_since) VALUES ($number:text, $country:text,
+    $reference:text, $held_since:time)
 
 -- name: sandbox_number_free
-SELECT number FROM sandbox_number WHERE country = $1 AND reference IS NULL ORDER BY released_at, number LIMIT 1
+SELECT number FROM sandbox_number WHERE country = $country:text AND reference IS NULL ORDER BY released_at,
+    number LIMIT 1
 
 -- name: sandbox_number_hold
-UPDATE sandbox_number SET reference = $2, held_since = $3 WHERE number = $1 AND reference IS NULL
+UPDATE sandbox_number SET reference = $reference:text,
+    held_since = $held_since:time WHERE number = $number:text AND reference IS NULL
 
 -- name: sandbox_number_release
-UPDATE sandbox_number SET reference = NULL, held_since = NULL, released_at = $2
-WHERE number = $1 AND reference IS NOT NULL
+UPDATE sandbox_number SET reference = NULL, held_since = NULL, released_at = $released_at:time
+WHERE number = $number:text AND reference IS NOT NULL
 
 -- name: sandbox_number_list
 -- The numbers of the provider, and of the operator's pool. The columns must be those of number_list.

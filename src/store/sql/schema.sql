@@ -1,15 +1,15 @@
 -- The migrations that the database has had, one row each. The table must be readable before the first migration.
 
 -- name: schema_has (sqlite)
-SELECT count(*) AS tables FROM sqlite_schema WHERE name = $1
+SELECT count(*) AS tables FROM sqlite_schema WHERE name = $name:text
 
 -- name: schema_has (postgresql)
-SELECT count(*) AS tables FROM pg_class WHERE oid = to_regclass($1)
+SELECT count(*) AS tables FROM pg_class WHERE oid = to_regclass($name)
 
 -- name: schema_users
--- Services that are running, with a program that does not know schema $1.
+-- Services that are running, with a program that does not know schema $needed.
 SELECT count(*) AS services FROM node
-WHERE ended_at IS NULL AND heartbeat_at > {real} - 10000000 AND schema_version < $1
+WHERE ended_at IS NULL AND heartbeat_at > {real} - 10000000 AND schema_version < $needed:int
 
 -- name: schema_lock (sqlite)
 SELECT 1 AS taken, '1h' AS statement_timeout, '2s' AS lock_timeout
@@ -31,7 +31,7 @@ SELECT coalesce(max(version), 0) AS version FROM schema_version
 SELECT max(oldest) AS oldest FROM schema_version
 
 -- name: schema_advance
-INSERT INTO schema_version (version) VALUES ($1)
+INSERT INTO schema_version (version) VALUES ($version:int)
 
 -- name: schema_admit
-UPDATE schema_version SET oldest = $2 WHERE version = $1
+UPDATE schema_version SET oldest = $oldest:int WHERE version = $version:int

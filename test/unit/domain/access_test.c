@@ -644,7 +644,7 @@ static void test_concurrent_guesses_share_five_tries(void **state)
 static enum err read_mail(struct tx *tx, void *arg)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(0), v_null()), &c);
+    enum err e = db_query(tx->db, SQL(job_take, .now = INT64_MAX, .lasts = 0, .leased_by = NULL), &c);
     bool more;
     if (e || (e = db_next(&c, &more)))
         return e;

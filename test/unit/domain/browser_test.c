@@ -159,7 +159,7 @@ static void test_browsers_are_deleted_with_their_keys(struct tx *tx)
     assert_int_equal(count, 2);
     assert_int_equal(listed(tx, &parent.account_id), 0);
     CURSOR c;
-    assert_none(db_one(tx->db, SQL_CHECK_BROWSER, DB_NO_ARGS, &c));
+    assert_none(db_one(tx->db, SQL(check_browser), &c));
     assert_int_equal(col_int(&c, COL_CHECK_BROWSER_FAULTS), 0);
 }
 

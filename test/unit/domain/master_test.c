@@ -148,7 +148,7 @@ static void assert_readable(struct bench *b, const struct endpoint *e)
 static enum err put_run(struct tx *tx, void *arg)
 {
     const char *const *pair = arg;
-    return db_exec(tx->db, SQL_SETTING_PUT, DB_ARGS(v_str(str_z(pair[0])), v_str(str_z(pair[1]))), NULL);
+    return db_exec(tx->db, SQL(setting_put, .name = str_z(pair[0]), .value = str_z(pair[1])), NULL);
 }
 
 /* ---- tests ---- */
@@ -170,7 +170,7 @@ static void test_the_first_key_is_recorded_and_another_one_is_refused(void **sta
 static enum err forget_run(struct tx *tx, void *unused)
 {
     (void)unused;
-    return db_exec(tx->db, SQL_SETTING_DELETE, DB_ARGS(v_str(STR("master_key"))), NULL);
+    return db_exec(tx->db, SQL(setting_delete, .name = STR("master_key")), NULL);
 }
 
 static void test_a_store_without_check_values_accepts_only_the_key_that_opens_it(void **state)

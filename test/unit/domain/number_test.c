@@ -16,7 +16,7 @@ static struct id home(struct tx *tx, struct str email)
 static struct str number_of(struct tx *tx, const struct id *building)
 {
     CURSOR c;
-    assert_none(db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c));
+    assert_none(db_one(tx->db, SQL(building_for_number, .id = building), &c));
     return col_copy(&c, COL_BUILDING_FOR_NUMBER_VIRTUAL_NUMBER, tx->arena);
 }
 

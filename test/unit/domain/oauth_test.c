@@ -293,8 +293,9 @@ static void test_a_client_that_connects_again_replaces_its_grant(struct tx *tx)
     assert_error(use(tx, &old, &who), ERR_INVALID_KEY);
     assert_int_equal(agents(tx, &parent.account_id, NULL), 1);
     CURSOR rows;
-    assert_none(db_query(tx->db, SQL_EXPORT_OAUTH_GRANT,
-                         DB_ARGS(v_str(id_str(&parent.account_id)), v_int(100), v_str(STR(""))), &rows));
+    assert_none(db_query(
+        tx->db, SQL(export_oauth_grant, .owner = id_str(&parent.account_id), .limit = 100, .after = v_str(STR(""))),
+        &rows));
     size_t count = 0;
     for (bool more; !db_next(&rows, &more) && more;)
         count++;
@@ -342,9 +343,11 @@ static void test_grants_are_deleted_with_their_keys(struct tx *tx)
     assert_none(key_purge(tx, tx->now_us + DAYS, 200, &count));
     assert_error(refresh(tx, &c), ERR_NOT_FOUND);
     CURSOR row;
-    assert_error(db_one(tx->db, SQL_EXPORT_OAUTH_GRANT,
-                        DB_ARGS(v_str(id_str(&parent.account_id)), v_int(100), v_str(STR(""))), &row),
-                 ERR_NOT_FOUND);
+    assert_error(
+        db_one(tx->db,
+               SQL(export_oauth_grant, .owner = id_str(&parent.account_id), .limit = 100, .after = v_str(STR(""))),
+               &row),
+        ERR_NOT_FOUND);
 }
 
 /* OAUTH-16 */

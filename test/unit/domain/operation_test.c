@@ -328,7 +328,7 @@ static int64_t numbers_of(struct tx *tx, const struct id *building)
     int64_t n = 0;
     bool more;
     CURSOR c;
-    assert_none(db_query(tx->db, SQL_NUMBER_LIST, DB_NO_ARGS, &c));
+    assert_none(db_query(tx->db, SQL(number_list), &c));
     while (!db_next(&c, &more) && more)
         n += str_eq(col_str(&c, COL_NUMBER_LIST_BUILDING_ID), id_str(building));
     return n;

@@ -86,7 +86,7 @@ static void test_only_a_keyed_mac_of_a_code_is_stored(struct tx *tx)
     struct id me = subscriber(tx, "me@example.com");
     struct phone_code code = requested(tx, &me, MINE);
     CURSOR c;
-    assert_none(db_one(tx->db, SQL_PHONE_CODE_NEWEST, DB_ARGS(v_str(id_str(&me))), &c));
+    assert_none(db_one(tx->db, SQL(phone_code_newest, .account_id = &me), &c));
     struct str mac = col_blob(&c, COL_PHONE_CODE_NEWEST_CODE_MAC);
     unsigned char plain[SHA256_LEN];
     crypto_sha256(str_z(code.text), plain);

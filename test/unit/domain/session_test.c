@@ -49,7 +49,7 @@ static void test_a_sign_in_code_is_stored_as_a_keyed_mac(struct tx *tx)
     CURSOR row;
     unsigned char plain[SHA256_LEN];
     crypto_sha256(otp, plain);
-    assert_none(db_one(tx->db, SQL_CHALLENGE_GET, DB_ARGS(v_str(str_z(c.id)), v_str(OWNER), v_int(tx->now_us)), &row));
+    assert_none(db_one(tx->db, SQL(challenge_get, .id = str_z(c.id), .email = OWNER, .now = tx->now_us), &row));
     struct str mac = col_blob(&row, COL_CHALLENGE_GET_OTP_MAC);
     assert_int_equal(mac.n, SHA256_LEN);
     assert_memory_not_equal(mac.p, plain, SHA256_LEN);

@@ -55,7 +55,7 @@ static inline int64_t take_jobs(struct tx *tx, const char *kind, struct str *ret
     int64_t now_us = tx->now_us;
     for (;;) {
         CURSOR c;
-        enum err e = db_one(tx->db, SQL_JOB_TAKE, DB_ARGS(v_int(now_us), v_int(US_PER_S * 3600), v_null()), &c);
+        enum err e = db_one(tx->db, SQL(job_take, .now = now_us, .lasts = US_PER_S * 3600, .leased_by = NULL), &c);
         if (e == ERR_NOT_FOUND)
             return count;
         assert_none(e);

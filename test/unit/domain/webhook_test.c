@@ -104,7 +104,7 @@ static void test_a_secret_is_sealed_and_fails_under_another_master_key(struct tx
     bool replayed;
     assert_none(webhook_create(tx, &request, URL, ALL_EVENTS, &w, &secret, &replayed));
     CURSOR c;
-    assert_none(db_one(tx->db, SQL_WEBHOOK_BY_REQUEST, DB_ARGS(v_str(id_str(&mine)), v_str(request.key)), &c));
+    assert_none(db_one(tx->db, SQL(webhook_by_request, .account_id = &mine, .request_id = request.key), &c));
     assert_null(memmem(col_blob(&c, COL_WEBHOOK_BY_REQUEST_SECRET).p, col_blob(&c, COL_WEBHOOK_BY_REQUEST_SECRET).n,
                        "whsec_", 6));
     db_end(&c);

@@ -657,7 +657,7 @@ static enum err take_run(struct tx *tx, void *arg)
     pthread_t writer;
     void *failed = NULL;
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_NO_ARGS, &c);
+    enum err e = db_one(tx->db, SQL(job_next), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     if (!r->written &&

@@ -45,7 +45,7 @@ static void stop_node(struct heartbeat *h)
 static enum err script_run(void *sql, struct db *db)
 {
     CURSOR c; /* begins the transaction */
-    enum err e = db_one(db, SQL_NODE_CLOCK, DB_NO_ARGS, &c);
+    enum err e = db_one(db, SQL(node_clock), &c);
     return e ? e : db->engine->script(db, sql);
 }
 
@@ -57,7 +57,7 @@ static void run_sql(struct store_fixture *f, const char *sql)
 static enum err lease_run(void *ret, struct db *db)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_JOB_WAITING, DB_ARGS(v_str(STR("x"))), &c);
+    enum err e = db_one(db, SQL(job_waiting, .id = STR("x")), &c);
     *(bool *)ret = !e && col_int(&c, COL_JOB_WAITING_RUNNING);
     return e;
 }

@@ -50,7 +50,7 @@ static enum err read_run(struct tx *tx, void *arg)
 {
     struct inbox *in = arg;
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_SANDBOX_MESSAGE_LIST, DB_ARGS(v_null(), v_int(100)), &c);
+    enum err e = db_query(tx->db, SQL(sandbox_message_list, .channel = STR_NONE, .limit = 100), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more; in->count++) {
         in->channel = col_copy(&c, COL_SANDBOX_MESSAGE_CHANNEL, tx->arena);
         in->to = col_copy(&c, COL_SANDBOX_MESSAGE_RECIPIENT, tx->arena);
@@ -184,7 +184,7 @@ static enum err schedule_run(struct tx *tx, void *arg)
 static enum err challenges_run(struct tx *tx, void *arg)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(STR("a@example.com")), v_int(0), v_int(0)), &c);
+    enum err e = db_one(tx->db, SQL(challenge_count, .email = STR("a@example.com"), .now = 0, .since = 0), &c);
     if (!e)
         *(int64_t *)arg = col_int(&c, COL_CHALLENGE_COUNT_UNUSED);
     return e;
@@ -200,8 +200,9 @@ static int64_t challenges(struct fixture *d)
 static enum err challenge_run(struct tx *tx, void *arg)
 {
     const unsigned char mac[SHA256_LEN] = {0};
-    return db_exec(tx->db, SQL_CHALLENGE_INSERT,
-                   DB_ARGS(v_str(str_z(arg)), v_str(STR("a@example.com")), v_blob(mac, sizeof mac), v_int(tx->now_us)),
+    return db_exec(tx->db,
+                   SQL(challenge_insert, .id = str_z(arg), .email = STR("a@example.com"),
+                       .otp_mac = str_bytes(mac, sizeof mac), .expires_at = tx->now_us),
                    NULL);
 }
 

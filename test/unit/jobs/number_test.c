@@ -131,7 +131,7 @@ static enum err release_run(struct tx *tx, void *arg)
 static enum err remove_run(struct tx *tx, void *arg)
 {
     const struct building *b = arg;
-    return db_exec(tx->db, SQL_BUILDING_DELETE, DB_ARGS(v_str(id_str(&b->account_id)), v_str(id_str(&b->id))), NULL);
+    return db_exec(tx->db, SQL(building_delete, .account_id = &b->account_id, .id = &b->id), NULL);
 }
 
 static enum err add_run(struct tx *tx, void *arg)

@@ -54,7 +54,7 @@ enum err __wrap_work_run(struct work *work, enum store_mode mode, enum err (*bod
 static enum err unlease_run(struct tx *tx, void *arg)
 {
     (void)arg;
-    return db_exec(tx->db, SQL_JOB_UNLEASE, DB_NO_ARGS, NULL); /* as if the lease had ended */
+    return db_exec(tx->db, SQL(job_unlease), NULL); /* as if the lease had ended */
 }
 
 static void start_process(struct fixture *d, struct store_fixture *fixture)

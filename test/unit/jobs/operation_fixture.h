@@ -46,8 +46,8 @@ static inline enum err owner_run(struct tx *tx, void *arg)
     struct fixture *d = arg;
     enum err e = account_ensure(tx, d->email, &d->account);
     return e ? e
-             : db_exec(tx->db, SQL_BILLING_ACCOUNT_SET_SUBSCRIPTION,
-                       DB_ARGS(v_str(id_str(&d->account)), v_str(STR("sub_1"))), NULL);
+             : db_exec(tx->db,
+                       SQL(billing_account_set_subscription, .id = &d->account, .subscription_id = STR("sub_1")), NULL);
 }
 
 /* The job threads, on the store of d->fixture. */
@@ -141,11 +141,12 @@ static inline enum err quote_run(struct tx *tx, void *arg)
         .label = STR("Cabin"),
         .address = {.city = STR("Portland"), .state = STR("OR"), .zip = STR("97201"), .country = STR("US")},
         .unlock_tone = STR("9")};
-    enum err e = db_exec(tx->db, SQL_ACCOUNT_SUBSCRIBE,
-                         DB_ARGS(v_str(id_str(account)), v_str(STR("weekly")), v_str(STR("active"))), NULL);
+    enum err e = db_exec(
+        tx->db, SQL(account_subscribe, .id = account, .plan = STR("weekly"), .subscription_status = STR("active")),
+        NULL);
     if (!e)
-        e = db_exec(tx->db, SQL_PHONE_SET,
-                    DB_ARGS(v_str(id_str(account)), v_str(STR("+12025550199")), v_int(tx->now_us)), NULL);
+        e = db_exec(tx->db,
+                    SQL(phone_set, .id = account, .phone = STR("+12025550199"), .phone_verified_at = tx->now_us), NULL);
     return e ? e : operation_quote(tx, account, &in, &offer, &b->o);
 }
 

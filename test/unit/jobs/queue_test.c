@@ -107,7 +107,7 @@ static enum err hourly_run(void *context, const struct job *job)
 static enum err next_run(struct tx *tx, void *arg)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_NO_ARGS, &c);
+    enum err e = db_one(tx->db, SQL(job_next), &c);
     *(int64_t *)arg = e ? INT64_MAX : col_int(&c, COL_JOB_NEXT_DUE_AT);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
@@ -340,7 +340,7 @@ static enum err steal_run(struct tx *tx, void *arg)
 {
     (void)arg;
     CURSOR c; /* leased by a process that then crashes */
-    return db_one(tx->db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(3600 * US_PER_S), v_null()), &c);
+    return db_one(tx->db, SQL(job_take, .now = INT64_MAX, .lasts = 3600 * US_PER_S, .leased_by = NULL), &c);
 }
 
 static void test_a_job_that_a_crashed_process_had_leased_runs_at_the_next_start(void **state)

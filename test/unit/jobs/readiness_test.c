@@ -37,7 +37,7 @@ static struct readiness *start(struct store_fixture *f)
 static enum err script_run(void *sql, struct db *db)
 {
     struct cursor c;
-    enum err e = db_one(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c); /* begins the transaction */
+    enum err e = db_one(db, SQL(schema_version), &c); /* begins the transaction */
     db_end(&c);
     return e ? e : db->engine->script(db, sql);
 }

@@ -80,11 +80,13 @@ static enum err put_run(void *arg, struct db *db)
 {
     const struct row *r = arg;
     struct str number = str_z(r->number);
-    enum err e = db_exec(db, SQL_SANDBOX_NUMBER_INSERT,
-                         DB_ARGS(v_str(number), v_str(STR("US")), v_str(str_z(r->reference)), v_int(1)), NULL);
+    enum err e = db_exec(db,
+                         SQL(sandbox_number_insert, .number = number, .country = STR("US"),
+                             .reference = str_z(r->reference), .held_since = 1),
+                         NULL);
     return e || !r->released_us
                ? e
-               : db_exec(db, SQL_SANDBOX_NUMBER_RELEASE, DB_ARGS(v_str(number), v_int(r->released_us)), NULL);
+               : db_exec(db, SQL(sandbox_number_release, .number = number, .released_at = r->released_us), NULL);
 }
 
 static void put(struct shop *s, const char *number, const char *reference, int64_t released_us)
@@ -95,7 +97,7 @@ static void put(struct shop *s, const char *number, const char *reference, int64
 
 static enum err pool_run(void *arg, struct db *db)
 {
-    return db_exec(db, SQL_NUMBER_INSERT, DB_ARGS(v_str(str_z(arg)), v_str(STR("US"))), NULL);
+    return db_exec(db, SQL(number_insert, .number = str_z(arg), .country = STR("US")), NULL);
 }
 
 static void test_each_country_has_a_range(void **state)

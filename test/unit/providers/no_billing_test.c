@@ -26,19 +26,22 @@ static int set_up(void **state)
 }
 
 struct added {
-    const char *account, *building;
+    struct id account, building;
 };
 
 static enum err add_run(void *arg, struct db *db)
 {
     const struct added *b = arg;
-    return db_exec(db, SQL_BUILDING_INSERT_PRIMARY,
-                   DB_ARGS(v_str(str_z(b->account)), v_str(str_z(b->building)), v_int(0), v_str(STR("x"))), NULL);
+    return db_exec(
+        db,
+        SQL(building_insert_primary, .account_id = &b->account, .id = &b->building, .created_at = 0, .label = STR("x")),
+        NULL);
 }
 
 static void add_building(struct fixture *d, const char *account, const char *building)
 {
-    struct added b = {account, building};
+    struct added b = {{{0}}, {{0}}};
+    assert_true(id_parse(str_z(account), &b.account) && id_parse(str_z(building), &b.building));
     assert_int_equal(store_run(d->fixture->store, STORE_WRITE, add_run, &b), ERR_NONE);
 }
 

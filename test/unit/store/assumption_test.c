@@ -16,7 +16,7 @@ struct guess {
     enum err answer; /* the body's result in a run that assumes */
     bool disproved;
     int runs;
-    struct val name;
+    struct args_setting_get truth;
     struct db_assumption assumption;
     char seen[32]; /* the value of setting "other" */
 };
@@ -31,7 +31,7 @@ static bool truth_is(void *context, const struct cursor *row)
 static enum err read_setting(struct db *db, const char *name, char *ret, size_t size)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(str_z(name))), &c);
+    enum err e = db_one(db, SQL(setting_get, .name = str_z(name)), &c);
     snprintf(ret, size, "%.*s", e ? 0 : (int)col_str(&c, COL_SETTING_GET_VALUE).n,
              e ? "" : col_str(&c, COL_SETTING_GET_VALUE).p);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
@@ -39,8 +39,8 @@ static enum err read_setting(struct db *db, const char *name, char *ret, size_t 
 
 static void assume(struct guess *g, struct db *db)
 {
-    g->name = v_str(STR("truth"));
-    g->assumption = (struct db_assumption){SQL_SETTING_GET, {&g->name, 1}, truth_is, g};
+    g->truth = SQL_ARGS(setting_get, .name = STR("truth"));
+    g->assumption = (struct db_assumption){&g->truth.call, truth_is, g};
     if (!g->disproved)
         db_assume(db, &g->assumption);
 }
@@ -61,13 +61,13 @@ static enum err write_down(void *arg, struct db *db)
     struct guess *g = arg;
     g->runs++;
     assume(g, db);
-    return db_exec(db, SQL_SETTING_PUT,
-                   DB_ARGS(v_str(STR("other")), v_str(g->disproved ? STR("known") : STR("assumed"))), NULL);
+    return db_exec(db, SQL(setting_put, .name = STR("other"), .value = g->disproved ? STR("known") : STR("assumed")),
+                   NULL);
 }
 
 static enum err put(void *arg, struct db *db)
 {
-    return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("truth")), v_str(str_z(arg))), NULL);
+    return db_exec(db, SQL(setting_put, .name = STR("truth"), .value = str_z(arg)), NULL);
 }
 
 static struct store *store_with_truth(void **state, char *truth)

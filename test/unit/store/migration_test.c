@@ -46,8 +46,7 @@ static enum err fill(void *arg, struct db *db)
     struct arena a;
     arena_init(&a, NULL, 0);
     const struct str sql = arena_printf(&a, old_grants, db->engine->word_bytes[0], db->engine->word_bytes[1]);
-    enum err e =
-        db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("a")), v_str(STR("b"))), NULL); /* begins the transaction */
+    enum err e = db_exec(db, SQL(setting_put, .name = STR("a"), .value = STR("b")), NULL); /* begins the transaction */
     if (!e)
         e = db->engine->script(db, sql.p);
     if (!e)
@@ -103,10 +102,10 @@ static enum err look(void *arg, struct db *db)
 {
     (void)arg;
     const struct id_bytes vera = bytes_of(VERA), tim = bytes_of(TIM), rosa = bytes_of("ffffffffffffffffffffffff");
-    const struct val home = v_str(STR(HOME)), other = v_str(STR("bbbbbbbbbbbbbbbbbbbbbbb1"));
+    const struct id home = {HOME}, other = {"bbbbbbbbbbbbbbbbbbbbbbb1"};
     {
         CURSOR c;
-        EXPECT(db_one(db, SQL_GRANT_FIND, DB_ARGS(home, v_blob(vera.p, sizeof vera.p)), &c), ERR_NONE);
+        EXPECT(db_one(db, SQL(grant_find, .building_id = &home, .id = &vera), &c), ERR_NONE);
         assert_memory_equal(col_blob(&c, COL_GRANT_ID).p, vera.p, sizeof vera.p);
         const int64_t numbers[] = {0, 1, -1, 1, 3, 1000, 2000, 0, INT64_MAX, 4};
         for (int i = 0; i < 10; i++)
@@ -118,18 +117,18 @@ static enum err look(void *arg, struct db *db)
     }
     {
         CURSOR c;
-        EXPECT(db_one(db, SQL_GRANT_FIND, DB_ARGS(home, v_blob(tim.p, sizeof tim.p)), &c), ERR_NONE);
+        EXPECT(db_one(db, SQL(grant_find, .building_id = &home, .id = &tim), &c), ERR_NONE);
         assert_int_equal(col_int(&c, COL_GRANT_REVOKED), 1);
         assert_int_equal(col_int(&c, COL_GRANT_TYPE), 0);
         assert_true(col_null(&c, COL_GRANT_REQUEST_ID));
     }
     {
         CURSOR c;
-        EXPECT(db_one(db, SQL_GRANT_FIND, DB_ARGS(home, v_blob(rosa.p, sizeof rosa.p)), &c), ERR_NOT_FOUND);
+        EXPECT(db_one(db, SQL(grant_find, .building_id = &home, .id = &rosa), &c), ERR_NOT_FOUND);
     }
     {
         CURSOR c;
-        EXPECT(db_one(db, SQL_GRANT_FIND, DB_ARGS(other, v_blob(rosa.p, sizeof rosa.p)), &c), ERR_NONE);
+        EXPECT(db_one(db, SQL(grant_find, .building_id = &other, .id = &rosa), &c), ERR_NONE);
         assert_int_equal(col_int(&c, COL_GRANT_TYPE), 2);
         assert_true(str_eq(col_str(&c, COL_GRANT_SCHEDULE + COL_SCHEDULE_TIMEZONE), STR("Europe/Madrid")));
     }
@@ -141,7 +140,8 @@ static enum err look_for_request(void *arg, struct db *db)
     (void)arg;
     CURSOR c;
     const int64_t key = crypto_hash64(STR("request-of-vera-01"));
-    assert_int_equal(db_one(db, SQL_GRANT_BY_REQUEST, DB_ARGS(v_str(STR(HOME)), v_int(key)), &c), ERR_NONE);
+    assert_int_equal(db_one(db, SQL(grant_by_request, .building_id = &(struct id){HOME}, .request_key = key), &c),
+                     ERR_NONE);
     assert_true(str_eq(col_str(&c, COL_GRANT_LABEL), STR("Vera")));
     assert_int_equal(col_blob(&c, COL_GRANT_BY_REQUEST_REQUEST_HASH).n, 12); /* the older hash was shorter */
     return ERR_NONE;
@@ -151,7 +151,8 @@ static enum err look_as_the_door(void *arg, struct db *db)
 {
     (void)arg;
     CURSOR c;
-    assert_int_equal(db_one(db, SQL_ACCESS_USABLE, DB_ARGS(v_str(STR(HOME)), v_int(1), v_time(3000)), &c), ERR_NONE);
+    assert_int_equal(db_one(db, SQL(access_usable, .building_id = &(struct id){HOME}, .type = 1, .now = 3000), &c),
+                     ERR_NONE);
     assert_true(str_eq(col_str(&c, COL_ACCESS_USABLE_ACCESS_CODE), STR("0042")));
     return ERR_NONE;
 }
@@ -172,8 +173,7 @@ static void grants_of_an_older_store_are_kept(void **state)
 static enum err close_keypad(void *arg, struct db *db)
 {
     (void)arg;
-    enum err e =
-        db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("a")), v_str(STR("b"))), NULL); /* begins the transaction */
+    enum err e = db_exec(db, SQL(setting_put, .name = STR("a"), .value = STR("b")), NULL); /* begins the transaction */
     return e ? e
              : db->engine->script(
                    db,
@@ -188,16 +188,15 @@ static enum err look_at_guards(void *arg, struct db *db)
     (void)arg;
     {
         CURSOR c;
-        const struct db_args home = DB_ARGS(v_str(STR(HOME)), v_null());
-        EXPECT(db_one(db, SQL_ACCESS_BY_BUILDING, home, &c), ERR_NONE);
+        EXPECT(db_one(db, SQL(access_by_building, .key = STR(HOME), .caller = STR_NONE), &c), ERR_NONE);
         assert_true(str_eq(col_str(&c, COL_DOOR_LABEL), STR("Home")));
         assert_int_equal(col_int(&c, COL_DOOR_FAILED_1), CLOSED_UNTIL - 600000000);
         assert_int_equal(col_int(&c, COL_DOOR_CLOSED_UNTIL), CLOSED_UNTIL);
         assert_int_equal(col_int(&c, COL_DOOR_CLOSINGS), 1);
     }
     CURSOR c;
-    const struct db_args annex = DB_ARGS(v_str(STR("bbbbbbbbbbbbbbbbbbbbbbb3")), v_null());
-    EXPECT(db_one(db, SQL_ACCESS_BY_BUILDING, annex, &c), ERR_NONE);
+    const struct str annex = STR("bbbbbbbbbbbbbbbbbbbbbbb3");
+    EXPECT(db_one(db, SQL(access_by_building, .key = annex, .caller = STR_NONE), &c), ERR_NONE);
     assert_true(col_null(&c, COL_DOOR_CLOSED_UNTIL));
     return ERR_NONE;
 }
@@ -300,8 +299,7 @@ static void eight_programs_migrate_an_older_store_at_once(void **state)
 static enum err leave_a_node(void *arg, struct db *db)
 {
     (void)arg;
-    enum err e =
-        db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("a")), v_str(STR("b"))), NULL); /* begins the transaction */
+    enum err e = db_exec(db, SQL(setting_put, .name = STR("a"), .value = STR("b")), NULL); /* begins the transaction */
     return e ? e
              : db->engine->script(
                    db, "INSERT INTO node (id, version, schema_version, host, address, started_at, heartbeat_at, "

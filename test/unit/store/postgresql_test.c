@@ -18,7 +18,7 @@
 static enum err read_counter(struct db *db, long *ret)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(STR("counter"))), &c);
+    enum err e = db_one(db, SQL(setting_get, .name = STR("counter")), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret = e ? 0 : strtol(col_str(&c, COL_SETTING_GET_VALUE).p, NULL, 10);
@@ -35,7 +35,7 @@ static enum err increment(void *arg, struct db *db)
     if (e)
         return e;
     snprintf(text, sizeof text, "%ld", n + 1);
-    return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("counter")), v_str(str_z(text))), NULL);
+    return db_exec(db, SQL(setting_put, .name = STR("counter"), .value = str_z(text)), NULL);
 }
 
 static enum err get(void *arg, struct db *db)
@@ -268,7 +268,7 @@ static enum err look(void *arg, struct db *db)
 {
     CURSOR c;
     (void)arg;
-    enum err e = db_one(db, SQL_JOB_WAITING, DB_ARGS(v_str(STR("none"))), &c);
+    enum err e = db_one(db, SQL(job_waiting, .id = STR("none")), &c);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 

@@ -88,13 +88,45 @@ static inline void spread_at(PGconn *conn, long building)
     spread_do(conn, "SET portero.at = %ld", building);
 }
 
+/* The value of the argument, which is name=value in a list separated by "; ". */
+static inline const char *spread_argument(const char *arguments, const char *name, int *ret_length)
+{
+    const size_t n = strlen(name);
+    for (const char *at = arguments; at; at = strstr(at, "; "), at = at ? at + 2 : NULL)
+        if (strncmp(at, name, n) == 0 && at[n] == '=') {
+            const char *value = at + n + 1, *end = strstr(value, "; ");
+            *ret_length = (int)(end ? (size_t)(end - value) : strlen(value));
+            return value;
+        }
+    fprintf(stderr, "spread.def: no argument %s in \"%s\"\n", name, arguments);
+    exit(1);
+}
+
+/* Writes "(v1, v2)", the arguments in the order of the statement's parameters; "" without any. */
+static inline void spread_arguments(const char *name, const char *arguments, char *out, size_t size)
+{
+    int i = 0, length = 0;
+    while (strcmp(sql_table[i].name, name) != 0)
+        i++;
+    const struct sql_statement *s = &sql_table[i];
+    size_t n = 0;
+    out[0] = '\0';
+    for (int k = 0; k < s->param_count && n < size; k++) {
+        const char *value = spread_argument(arguments, s->params[k].name, &length);
+        n += (size_t)snprintf(out + n, size - n, "%s%.*s%s", k ? ", " : "(", length, value,
+                              k + 1 == s->param_count ? ")" : "");
+    }
+}
+
 /* Explains a statement with options as "ANALYZE, BUFFERS", in a transaction that is rolled back. Returns the object of
  * the plan, which the caller frees. */
 static inline json_t *spread_explain(PGconn *conn, const char *options, const char *name, const char *arguments)
 {
+    char list[2000] = "";
+    if (*arguments)
+        spread_arguments(name, arguments, list, sizeof list);
     spread_do(conn, "BEGIN");
-    PGresult *r = spread_query(conn, "EXPLAIN (%sFORMAT JSON) EXECUTE %s%s%s%s", options, name, *arguments ? "(" : "",
-                               arguments, *arguments ? ")" : "");
+    PGresult *r = spread_query(conn, "EXPLAIN (%sFORMAT JSON) EXECUTE %s%s", options, name, list);
     json_t *plans = json_loads(PQgetvalue(r, 0, 0), 0, NULL);
     json_t *plan = json_incref(json_array_get(plans, 0));
     json_decref(plans);

@@ -21,13 +21,13 @@
 
 static enum err put(void *arg, struct db *db)
 {
-    return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("k")), v_str(str_z(arg))), NULL);
+    return db_exec(db, SQL(setting_put, .name = STR("k"), .value = str_z(arg)), NULL);
 }
 
 static enum err read_setting(struct db *db, char *ret, size_t n)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(STR("k"))), &c);
+    enum err e = db_one(db, SQL(setting_get, .name = STR("k")), &c);
     if (!e)
         snprintf(ret, n, "%.*s", STR_ARG(col_str(&c, COL_SETTING_GET_VALUE)));
     return e;
@@ -244,8 +244,10 @@ static enum err page_run(struct store_task *task, struct db *db)
     struct load *load = ((struct page *)task)->load;
     char id[24];
     snprintf(id, sizeof id, "%08x", (unsigned)load->next++ * 2654435761u); /* all over the table */
-    return db_exec(db, SQL_JOB_INSERT,
-                   DB_ARGS(v_str(str_z(id)), v_str(STR("k")), v_int(1), v_int(1), v_blob(filler, sizeof filler)), NULL);
+    return db_exec(db,
+                   SQL(job_insert, .id = str_z(id), .kind = STR("k"), .created_at = 1, .due_at = 1,
+                       .payload = str_bytes(filler, sizeof filler)),
+                   NULL);
 }
 
 static void page_done(struct store_task *task, enum err result)

@@ -12,6 +12,8 @@
 
 #include "fixture.h"
 
+static const struct id a = {"aaaaaaaaaaaaaaaaaaaaaaaa"};
+
 /* ---- bodies ---- */
 
 struct setting {
@@ -23,7 +25,7 @@ struct setting {
 static enum err put(void *arg, struct db *db)
 {
     const struct setting *s = arg;
-    enum err e = db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(str_z(s->name)), v_str(str_z(s->value))), NULL);
+    enum err e = db_exec(db, SQL(setting_put, .name = str_z(s->name), .value = str_z(s->value)), NULL);
     return e ? e : s->answer;
 }
 
@@ -31,7 +33,7 @@ static enum err get(void *arg, struct db *db)
 {
     struct setting *s = arg;
     CURSOR c;
-    enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(str_z(s->name))), &c);
+    enum err e = db_one(db, SQL(setting_get, .name = str_z(s->name)), &c);
     if (!e)
         snprintf(s->value, sizeof s->value, "%.*s", STR_ARG(col_str(&c, COL_SETTING_GET_VALUE)));
     return e;
@@ -83,7 +85,7 @@ static enum err put_then_break(void *arg, struct db *db)
         return e;
     /* account.email must not be NULL: the statement fails, and its transaction with it, whatever the body returns. */
     int64_t changed;
-    enum err failed = db_exec(db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(STR("a")), v_null(), v_int(1)), &changed);
+    enum err failed = db_exec(db, SQL(account_insert, .id = &a, .email = STR_NONE, .created_at = 1), &changed);
     enum err after = put(arg, db);
     return failed == ERR_INTERNAL_ERROR && after == ERR_INTERNAL_ERROR ? ERR_NONE : ERR_INVALID_ID;
 }
@@ -94,7 +96,7 @@ static enum err put_then_break_last(void *arg, struct db *db)
     if (e)
         return e;
     /* Nobody asks for the result of this one. */
-    e = db_exec(db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(STR("a")), v_null(), v_int(1)), NULL);
+    e = db_exec(db, SQL(account_insert, .id = &a, .email = STR_NONE, .created_at = 1), NULL);
     return e == ERR_INTERNAL_ERROR ? ERR_NONE : e;
 }
 
@@ -393,23 +395,24 @@ static void closing_finishes_submitted_tasks(void **state)
 
 static const char bytes[] = "\0\xff'\\\"\n\0";
 
-/* The text of job_take has $3 before $1 and $2: an engine that counts parameters by appearance would swap them. */
+/* The text of job_insert has $3 before $1 and $2: an engine that counts parameters by appearance would swap them. */
 static enum err values_round_trip(void *arg, struct db *db)
 {
     (void)arg;
-    struct val payload = v_blob(bytes, sizeof bytes);
+    const struct str payload = str_bytes(bytes, sizeof bytes);
     int64_t changed = -1;
-    enum err e =
-        db_exec(db, SQL_JOB_INSERT,
-                DB_ARGS(v_str(STR("jé☎")), v_str(STR("")), v_int(INT64_MIN), v_time(INT64_MAX), payload), &changed);
+    enum err e = db_exec(db,
+                         SQL(job_insert, .id = STR("jé☎"), .kind = STR(""), .created_at = INT64_MIN,
+                             .due_at = INT64_MAX, .payload = payload),
+                         &changed);
     if (e)
         return e;
     CHECK(changed == 1);
     CURSOR c;
-    e = db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX - 1), v_int(7), v_null()), &c);
+    e = db_one(db, SQL(job_take, .now = INT64_MAX - 1, .lasts = 7, .leased_by = NULL), &c);
     CHECK(e == ERR_NOT_FOUND); /* not due */
     CURSOR taken;
-    e = db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(3600000000), v_str(STR("é"))), &taken);
+    e = db_one(db, SQL(job_take, .now = INT64_MAX, .lasts = 3600000000, .leased_by = &a), &taken);
     if (e)
         return e;
     CHECK(str_eq(col_str(&taken, COL_JOB_ID), STR("jé☎")));
@@ -421,7 +424,7 @@ static enum err values_round_trip(void *arg, struct db *db)
     db_end(&taken);
     /* Leased for an hour: another worker does not get it. */
     CURSOR none;
-    return db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_bool(true), v_null()), &none) == ERR_NOT_FOUND
+    return db_one(db, SQL(job_take, .now = INT64_MAX, .lasts = 1, .leased_by = NULL), &none) == ERR_NOT_FOUND
                ? ERR_NONE
                : ERR_INTERNAL_ERROR;
 }
@@ -429,11 +432,11 @@ static enum err values_round_trip(void *arg, struct db *db)
 static enum err nulls_round_trip(void *arg, struct db *db)
 {
     (void)arg;
-    enum err e = db_exec(db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(STR("a")), v_str(STR("a@b")), v_int(5)), NULL);
+    enum err e = db_exec(db, SQL(account_insert, .id = &a, .email = STR("a@b"), .created_at = 5), NULL);
     if (e)
         return e;
     CURSOR c;
-    e = db_one(db, SQL_ACCOUNT_GET, DB_ARGS(v_str(STR("a"))), &c);
+    e = db_one(db, SQL(account_get, .id = &a), &c);
     if (e)
         return e;
     CHECK(!col_null(&c, COL_ACCOUNT_GET_EMAIL));
@@ -459,7 +462,7 @@ static void values_are_read_as_they_were_written(void **state)
 static enum err count_changes(void *arg, struct db *db)
 {
     int64_t *changed = arg;
-    return db_exec(db, SQL_JOB_DELETE, DB_ARGS(v_str(STR("nobody"))), changed);
+    return db_exec(db, SQL(job_delete, .id = STR("nobody")), changed);
 }
 
 static void a_statement_returns_the_number_of_changed_rows(void **state)
@@ -475,7 +478,7 @@ static void a_statement_returns_the_number_of_changed_rows(void **state)
 static enum err read_beyond_the_row(void *arg, struct db *db)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
+    enum err e = db_one(db, SQL(schema_version), &c);
     if (!e)
         *(int64_t *)arg = col_int(&c, COL_SCHEMA_VERSION_VERSION + 1);
     return e;
@@ -484,7 +487,7 @@ static enum err read_beyond_the_row(void *arg, struct db *db)
 static enum err read_before_the_row(void *arg, struct db *db)
 {
     CURSOR c;
-    enum err e = db_query(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
+    enum err e = db_query(db, SQL(schema_version), &c);
     if (!e)
         *(int64_t *)arg = col_int(&c, COL_SCHEMA_VERSION_VERSION);
     return e;
@@ -494,13 +497,13 @@ static enum err forget_a_cursor(void *arg, struct db *db)
 {
     struct cursor c;
     (void)arg;
-    return db_query(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
+    return db_query(db, SQL(schema_version), &c);
 }
 
 static enum err forget_an_argument(void *arg, struct db *db)
 {
     (void)arg;
-    return db_exec(db, SQL_JOB_DELETE, DB_NO_ARGS, NULL);
+    return db_exec(db, SQL_AS(SQL_JOB_DELETE, schema_version), NULL);
 }
 
 static void misuse_aborts(void **state)
@@ -535,8 +538,8 @@ struct newer {
 static enum err pretend_newer(void *arg, struct db *db)
 {
     const struct newer *newer = arg;
-    enum err e = db_exec(db, SQL_SCHEMA_ADVANCE, DB_ARGS(v_int(newer->version)), NULL);
-    return e ? e : db_exec(db, SQL_SCHEMA_ADMIT, DB_ARGS(v_int(newer->version), v_int(newer->oldest)), NULL);
+    enum err e = db_exec(db, SQL(schema_advance, .version = newer->version), NULL);
+    return e ? e : db_exec(db, SQL(schema_admit, .version = newer->version, .oldest = newer->oldest), NULL);
 }
 
 /* Closes the store after another program has brought its schema to a version that follows this program's. */

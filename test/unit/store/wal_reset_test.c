@@ -110,14 +110,14 @@ static enum err put(void *arg, struct db *db)
 {
     char text[12];
     snprintf(text, sizeof text, "%d", *(int *)arg);
-    return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("k")), v_str(str_z(text))), NULL);
+    return db_exec(db, SQL(setting_put, .name = STR("k"), .value = str_z(text)), NULL);
 }
 
 static enum err get(void *arg, struct db *db)
 {
     CURSOR c;
     uint64_t n;
-    enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(STR("k"))), &c);
+    enum err e = db_one(db, SQL(setting_get, .name = STR("k")), &c);
     if (!e && str_to_u64(col_str(&c, COL_SETTING_GET_VALUE), INT32_MAX, &n))
         *(int *)arg = (int)n;
     return e;
