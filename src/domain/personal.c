@@ -7,81 +7,56 @@
 #include "base/json.h"
 #include "domain/call_message.h"
 #include "domain/row.h"
+#include "store/sql_table.h"
 
 #define PAGE_ROWS  500
 #define PAGE_AUDIO 2 /* rows with audio: up to half a megabyte each */
 
-/* Columns are `name:kind`, in the order of the statement. Kinds: s text, n number, b boolean, t time, x ID in bytes, j
- * JSON, a audio, m sealed audio. */
 #define NOTHING(table, reason)                                                                                         \
     {                                                                                                                  \
         .name = #table, .why = (reason)                                                                                \
     }
-#define ROWS(table, of, sql, n, text)                                                                                  \
+#define ROWS(table, of, sql, n)                                                                                        \
     {                                                                                                                  \
-        .name = #table, .owner = PERSONAL_##of, .statement = SQL_EXPORT_##sql, .keys = (n), .columns = (text)          \
+        .name = #table, .owner = PERSONAL_##of, .statement = SQL_EXPORT_##sql, .keys = (n)                             \
     }
 
 const struct personal_table personal_tables[] = {
-    ROWS(account, ACCOUNT, ACCOUNT, 0,
-         "id:s email:s created_at:t plan:s subscription_status:s subscription_ended_at:t phone:s phone_verified_at:t "
-         "customer_id:s subscription_id:s billed_status:s billed_plan:s earlier_revision:b "
-         "exported_at:t minutes_mailed_at:t"),
-    ROWS(building, ACCOUNT, BUILDING, 1,
-         "id:s created_at:t is_primary:b label:s street:s city:s state:s zip:s country:s virtual_number:s "
-         "forward_phone:s unlock_tone:s greeting_welcome:s greeting_granted:s greeting_denied:s greeting_forwarding:s "
-         "last_buzz_at:t unlock_count:n timezone:s release_length_ms:n release_gap_ms:n release_delay_ms:n "
-         "release_repeat:n "
-         "release_mode:n release_before_greeting:b ring_numbers:s ring_strategy:n ring_seconds:n ring_accept:b "
-         "ring_message:b callers_mode:n callers_numbers:s callers_others:n"),
-    ROWS(number, ACCOUNT, NUMBER, 0, "number:s country:s building_id:s held_since:t"),
-    ROWS(member, BUILDING, MEMBER, 1, "id:s building_id:s name:s email:s phone:s created_at:t"),
-    ROWS(memberships, EMAIL, MEMBERSHIP, 0, "id:s building_id:s name:s email:s phone:s created_at:t"),
-    ROWS(challenge, EMAIL, CHALLENGE, 0, "id:s email:s attempts:n expires_at:t used_at:t"),
-    ROWS(api_key, ACCOUNT, KEY, 1,
-         "id:s building_id:s member_id:s kind:s name:s prefix:s scopes:n created_at:t expires_at:t last_used_at:t "
-         "revoked_at:t"),
-    ROWS(oauth_grant, ACCOUNT, OAUTH_GRANT, 1, "key_id:s scopes:n resource:n created_at:t expires_at:t"),
-    ROWS(oauth_code, ACCOUNT, OAUTH_CODE, 0, "scopes:n resource:n expires_at:t used:b key_id:s client_name:s"),
-    ROWS(browser, ACCOUNT, BROWSER, 1, "id:s program:s system:s remembered:b created_at:t"),
-    ROWS(push, ACCOUNT, PUSH, 2, "building_id:s browser_id:s notices:n language:s created_at:t"),
-    ROWS(notice_mail, BUILDING, NOTICE_MAIL, 0, "building_id:s notices:n language:s"),
-    ROWS(access_grant, BUILDING, GRANT, 2,
-         "revoked:n id:x type:s label:s enabled:b version:n created_at:t updated_at:t starts_at:t ends_at:t "
-         "remaining_uses:n max_uses:n access_code:s voice:b days:n start_minute:n end_minute:n timezone:s request_id:s "
-         "created_by:x member_id:x"),
-    ROWS(guest_link, BUILDING, GUEST_LINK, 1, "grant_id:x building_id:s timezone:s created_at:t"),
-    ROWS(activity, BUILDING, ACTIVITY, 2,
-         "created_at:t id:s building_id:s type:s unlock_type:s unlock_id:s name:s succeeded:b"),
-    ROWS(call_record, BUILDING, CALL, 1,
-         "id:s building_id:s started_at:t ended_at:t front_end:s source:s dialled:s caller:s outcome:s reason:s "
-         "grant_id:s resident_opened:b ended_by:s steps:s minutes:n"),
-    ROWS(feed, BUILDING, FEED, 1, "seq:n building_id:s at:t type:s data:j"),
-    ROWS(call_message, BUILDING, MESSAGE, 1, "call_id:s building_id:s seconds:n audio:m"),
-    ROWS(recording, BUILDING, RECORDING, 0, "id:s building_id:s which:n created_at:t length:n audio:a"),
-    ROWS(door_caller, BUILDING, CALLER, 1, "number:s building_id:s released_at:t"),
-    ROWS(door_guard, BUILDING, GUARD, 0,
-         "building_id:s known:b failed_1:t failed_2:t failed_3:t failed_4:t closed_until:t closings:n mailed_at:t "
-         "failed_day:s"),
-    ROWS(webhook, ACCOUNT, WEBHOOK, 1,
-         "id:s created_at:t url:s events:n active:n request_id:s previous_until:t rotation_id:s deleted_at:t"),
-    ROWS(building_webhook, ACCOUNT, BUILDING_WEBHOOK, 1,
-         "id:s building_id:s created_at:t url:s events:n description:s active:b failures:n request_id:s deleted_at:t"),
-    ROWS(event, ACCOUNT, EVENT, 1, "id:s building_id:s type:s created_at:t data:j"),
-    ROWS(delivery, WEBHOOK, DELIVERY, 1,
-         "id:s webhook_id:s event_id:s created_at:t status:s attempts:n due_at:t attempted_at:t status_code:n "
-         "failure:s took_ms:n"),
-    ROWS(checkout, ACCOUNT, CHECKOUT, 1,
-         "id:s request_id:s status:s created_at:t checked_at:t plan:s quantity:n email:s customer_id:s return_url:s "
-         "session_id:s subscription_id:s canceled_at:t"),
-    ROWS(checkout_alias, ACCOUNT, ALIAS, 1, "request_id:s checkout_id:s"),
-    ROWS(building_operation, ACCOUNT, OPERATION, 1,
-         "id:s action:s status:s created_at:t expires_at:t building_id:s label:s street:s city:s state:s zip:s "
-         "country:s unlock_tone:s phone_number:s virtual_number:s subscription_id:s currency:s next_invoice_minor:n "
-         "request_id:s step:s error:s result_number:s"),
-    ROWS(phone_code, ACCOUNT, PHONE_CODE, 1, "id:s phone:s created_at:t expires_at:t attempts:n sent_at:t used_at:t"),
-    ROWS(phone_change, ACCOUNT, PHONE_CHANGE, 1, "id:s phone:s created_at:t"),
-    ROWS(sandbox_message, EMAIL, SENT, 1, "id:s channel:s recipient:s subject:s created_at:t"),
+    ROWS(account, ACCOUNT, ACCOUNT, 0),
+    ROWS(building, ACCOUNT, BUILDING, 1),
+    ROWS(number, ACCOUNT, NUMBER, 0),
+    ROWS(member, BUILDING, MEMBER, 1),
+    ROWS(memberships, EMAIL, MEMBERSHIP, 0),
+    ROWS(challenge, EMAIL, CHALLENGE, 0),
+    ROWS(api_key, ACCOUNT, KEY, 1),
+    ROWS(oauth_grant, ACCOUNT, OAUTH_GRANT, 1),
+    ROWS(oauth_code, ACCOUNT, OAUTH_CODE, 0),
+    ROWS(browser, ACCOUNT, BROWSER, 1),
+    ROWS(push, ACCOUNT, PUSH, 2),
+    ROWS(notice_mail, BUILDING, NOTICE_MAIL, 0),
+    ROWS(access_grant, BUILDING, GRANT, 2),
+    ROWS(guest_link, BUILDING, GUEST_LINK, 1),
+    ROWS(activity, BUILDING, ACTIVITY, 2),
+    ROWS(call_record, BUILDING, CALL, 1),
+    ROWS(feed, BUILDING, FEED, 1),
+    {.name = "call_message",
+     .owner = PERSONAL_BUILDING,
+     .statement = SQL_EXPORT_MESSAGE,
+     .keys = 1,
+     .purpose = MESSAGE_PURPOSE},
+    ROWS(recording, BUILDING, RECORDING, 0),
+    ROWS(door_caller, BUILDING, CALLER, 1),
+    ROWS(door_guard, BUILDING, GUARD, 0),
+    ROWS(webhook, ACCOUNT, WEBHOOK, 1),
+    ROWS(building_webhook, ACCOUNT, BUILDING_WEBHOOK, 1),
+    ROWS(event, ACCOUNT, EVENT, 1),
+    ROWS(delivery, WEBHOOK, DELIVERY, 1),
+    ROWS(checkout, ACCOUNT, CHECKOUT, 1),
+    ROWS(checkout_alias, ACCOUNT, ALIAS, 1),
+    ROWS(building_operation, ACCOUNT, OPERATION, 1),
+    ROWS(phone_code, ACCOUNT, PHONE_CODE, 1),
+    ROWS(phone_change, ACCOUNT, PHONE_CHANGE, 1),
+    ROWS(sandbox_message, EMAIL, SENT, 1),
     NOTHING(activity_kind, "the texts of activity, which has them"),
     NOTHING(grant_building, "the number of a building in access_grant"),
     NOTHING(feed_counter, "the number of the last event in feed"),
@@ -107,6 +82,12 @@ const struct personal_table personal_tables[] = {
 };
 const size_t personal_table_count = sizeof personal_tables / sizeof *personal_tables;
 
+/* The statement's columns are the members of an object. */
+static const struct sql_field *columns_of(const struct personal_table *t)
+{
+    return sql_table[t->statement].columns;
+}
+
 static void put_base64(struct str bytes, struct buf *out)
 {
     gchar *text = g_base64_encode((const guchar *)(bytes.p ? bytes.p : ""), bytes.n);
@@ -114,58 +95,71 @@ static void put_base64(struct str bytes, struct buf *out)
     g_free(text);
 }
 
-static enum err put_column(struct tx *tx, const struct cursor *c, int i, char kind, struct buf *out)
+static enum err put_blob(struct tx *tx, const struct personal_table *t, struct str bytes, struct buf *out)
 {
-    struct str plain;
+    if (t->purpose && !crypto_open(t->purpose, bytes, tx->arena, &bytes))
+        return ERR_SECRET_DECRYPT_FAILED;
+    put_base64(bytes, out);
+    return ERR_NONE;
+}
+
+static void put_moment(int64_t at_us, struct buf *out)
+{
+    if (at_us > 0 && at_us < INT64_MAX)
+        json_put_time(out, at_us);
+    else
+        buf_lit(out, "null");
+}
+
+static enum err put_column(struct tx *tx, const struct personal_table *t, const struct cursor *c, int i,
+                           struct buf *out)
+{
     struct id id;
     if (col_null(c, i)) {
         buf_lit(out, "null");
         return ERR_NONE;
     }
-    switch (kind) {
-    case 'n':
+    switch (columns_of(t)[i].kind) {
+    case SQL_KIND_INT:
+    case SQL_KIND_INT_OR_NULL:
         buf_printf(out, "%" PRId64, col_int(c, i));
         break;
-    case 'b':
+    case SQL_KIND_BOOL:
+    case SQL_KIND_BOOL_OR_NULL:
         buf_str(out, col_int(c, i) ? STR("true") : STR("false"));
         break;
-    case 't':
-        if (col_int(c, i) > 0 && col_int(c, i) < INT64_MAX)
-            json_put_time(out, col_int(c, i));
-        else
-            buf_lit(out, "null");
+    case SQL_KIND_TIME:
+    case SQL_KIND_TIME_OR_NULL:
+        put_moment(col_int(c, i), out);
         break;
-    case 'x':
+    case SQL_KIND_IDBYTES:
         id = col_id_bytes(c, i);
         json_put_str(out, id_str(&id));
         break;
-    case 'j':
+    case SQL_KIND_JSON:
         buf_str(out, col_str(c, i));
         break;
-    case 'a':
-        put_base64(col_blob(c, i), out);
-        break;
-    case 'm':
-        if (!crypto_open(MESSAGE_PURPOSE, col_blob(c, i), tx->arena, &plain))
-            return ERR_SECRET_DECRYPT_FAILED;
-        put_base64(plain, out);
-        break;
-    default:
+    case SQL_KIND_BLOB:
+        return put_blob(tx, t, col_blob(c, i), out);
+    case SQL_KIND_TEXT:
+    case SQL_KIND_ID:
         json_put_str(out, col_str(c, i));
+        break;
+    case SQL_KIND_ANY:
+    case SQL_KIND_NOTHING:
+        return ERR_INTERNAL_ERROR;
     }
     return out->full ? ERR_INTERNAL_ERROR : ERR_NONE;
 }
 
 static enum err put_object(struct tx *tx, const struct personal_table *t, const struct cursor *c, struct buf *out)
 {
-    struct str rest = str_z(t->columns);
     enum err e = ERR_NONE;
-    for (int i = 0; !e && rest.p; i++) {
-        const struct str word = str_cut(rest, ' ', &rest);
+    for (int i = 0; !e && i < sql_table[t->statement].column_count; i++) {
         buf_str(out, i ? STR(",") : STR("{"));
-        json_put_str(out, str_n(word.p, word.n - 2));
+        json_put_str(out, str_z(columns_of(t)[i].name));
         buf_char(out, ':');
-        e = put_column(tx, c, i, word.p[word.n - 1], out);
+        e = put_column(tx, t, c, i, out);
     }
     buf_char(out, '}');
     return e;
@@ -173,25 +167,24 @@ static enum err put_object(struct tx *tx, const struct personal_table *t, const 
 
 /* ---- pages ---- */
 
-/* The kind of the i-th column. */
-static char kind_of(const struct personal_table *t, int i)
-{
-    struct str rest = str_z(t->columns), word = STR_NONE;
-    for (int n = 0; n <= i && rest.p; n++)
-        word = str_cut(rest, ' ', &rest);
-    return word.p[word.n - 1];
-}
-
 /* A value below all of the column, or that of the row. */
 static struct val key_at(struct tx *tx, const struct personal_table *t, int i, const struct cursor *row)
 {
-    const char kind = kind_of(t, i);
-    if (kind == 's')
+    const enum sql_kind kind = columns_of(t)[i].kind;
+    if (kind == SQL_KIND_TEXT || kind == SQL_KIND_ID)
         return v_str(row ? col_copy(row, i, tx->arena) : STR(""));
-    if (kind != 'x')
+    if (kind != SQL_KIND_IDBYTES)
         return v_int(row ? col_int(row, i) : INT64_MIN);
     const struct str bytes = row ? arena_str(tx->arena, col_blob(row, i)) : STR("");
     return v_blob(bytes.p, bytes.n);
+}
+
+static bool has_audio(const struct personal_table *t)
+{
+    for (int i = 0; i < sql_table[t->statement].column_count; i++)
+        if (columns_of(t)[i].kind == SQL_KIND_BLOB)
+            return true;
+    return false;
 }
 
 static enum err query_page(struct tx *tx, const struct personal_place *place, int64_t limit, struct cursor *ret)
@@ -216,8 +209,7 @@ static enum err query_page(struct tx *tx, const struct personal_place *place, in
 enum err personal_page(struct tx *tx, struct personal_place *place, struct buf *out, bool *empty)
 {
     const struct personal_table *t = place->table;
-    const bool audio = strstr(t->columns, "audio:") != NULL;
-    const int64_t limit = audio && t->keys ? PAGE_AUDIO : PAGE_ROWS;
+    const int64_t limit = t->keys && has_audio(t) ? PAGE_AUDIO : PAGE_ROWS;
     int64_t n = 0;
     bool more = true;
     CURSOR c;

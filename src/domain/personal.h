@@ -12,7 +12,7 @@ struct personal_table {
     const char *why; /* of PERSONAL_NOTHING: why it is not in an export */
     enum sql statement;
     int keys;            /* columns that rows are paged by, the first of each row; 0: the rows are few */
-    const char *columns; /* names and kinds, as in personal.c */
+    const char *purpose; /* that its blobs are sealed for; NULL: they are not */
 };
 
 extern const struct personal_table personal_tables[];

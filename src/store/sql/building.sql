@@ -20,13 +20,14 @@ FROM building WHERE account_id = $account_id:id
 ORDER BY created_at, id
 
 -- columns: release
-release_length_ms, release_gap_ms, release_delay_ms, release_repeat, release_mode, release_before_greeting
+release_length_ms:int, release_gap_ms:int, release_delay_ms:int, release_repeat:int, release_mode:int,
+    release_before_greeting:bool
 
 -- columns: ring
-ring_numbers, ring_strategy, ring_seconds, ring_accept, ring_message
+ring_numbers:text, ring_strategy:int, ring_seconds:int, ring_accept:bool, ring_message:bool
 
 -- columns: callers
-callers_mode, callers_numbers, callers_others
+callers_mode:int, callers_numbers:text, callers_others:int
 
 -- name: building_settings
 SELECT b.virtual_number, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,

@@ -25,7 +25,7 @@ INSERT INTO grant_building (id, number) VALUES ($id, 1 + CAST(floor(random() * 9
 ON CONFLICT DO NOTHING
 
 -- columns: schedule
-days, start_minute, end_minute, timezone
+days:int, start_minute:int, end_minute:int, timezone:text
 
 -- columns: grant
 id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
