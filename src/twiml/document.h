@@ -28,8 +28,8 @@ enum twiml_answer {
 /* Sends the resident to the room (twiml/room.h), and asks a resident who has left it. */
 void twiml_resident_join(const struct twiml_session *s, struct buf *out);
 void twiml_resident_ask(const struct config *c, const struct twiml_session *s, struct buf *out);
-/* Rings the phones of the call at once, and connects the one that answers without a question: nothing of the call is stored, so
- * no webhook of it can be answered. */
+/* Rings the phones of the call at once, and connects the one that answers without a question: nothing of the call is
+ * stored, so no webhook of it can be answered. */
 void twiml_forward_alone(const struct twiml_session *s, struct buf *out);
 /* Documents that only hang up, and that do nothing: a resident's call is then connected with the visitor. */
 void twiml_hang_up(struct buf *out);
