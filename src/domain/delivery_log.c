@@ -66,11 +66,13 @@ enum err delivery_log_page(struct tx *tx, const struct id *account, const struct
     if (e)
         return e;
     /* One more, to set `more`. */
-    const struct db_call *call = v_set(filter->status)
-                                     ? SQL(delivery_log_status, .webhook_id = webhook, .before = before,
-                                           .limit = limit + 1, .status = filter->status.s)
-                                     : SQL(delivery_log, .webhook_id = webhook, .before = before, .limit = limit + 1);
-    return read_rows(tx, call, limit, &ret->items, &ret->count, &ret->more);
+    if (v_set(filter->status))
+        return read_rows(tx,
+                         SQL(delivery_log_status, .webhook_id = webhook, .before = before, .limit = limit + 1,
+                             .status = filter->status.s),
+                         limit, &ret->items, &ret->count, &ret->more);
+    return read_rows(tx, SQL(delivery_log, .webhook_id = webhook, .before = before, .limit = limit + 1), limit,
+                     &ret->items, &ret->count, &ret->more);
 }
 
 enum err delivery_log_search(struct tx *tx, const struct id *account, struct str status, int64_t limit,
