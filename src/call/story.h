@@ -2,11 +2,11 @@
  * (domain/call_record.h) when it has ended.
  *
  * A front end calls story_begin() when the call arrives, story_event() after each call_step(), story_action() when it
- * begins to perform an action, story_note() for facts that the machine does not know, and at the end story_submit(), or
- * story_write() in a transaction of its own. Times are milliseconds since the start of the call. Keys and codes are
- * never kept. The steps that the building's feed tells (domain/feed.h) are written while the call goes on, by
- * story_live() or story_feed(), and at the end at the latest. No pointers to other memory except to constants and
- * `last`: a copy is a story. */
+ * begins to perform an action, story_note() for facts that the machine does not know, and at the end story_write() or
+ * story_submit() (call/story_task.h). Times are milliseconds since the start of the call. Keys and codes are never
+ * kept. The steps that the building's feed tells (domain/feed.h) are written while the call goes on, by story_feed() or
+ * story_live(), and at the end at the latest. No pointers to other memory except to constants and `last`: a copy is a
+ * story. */
 #pragma once
 #include "call/call.h"
 #include "domain/call_record.h"
@@ -51,18 +51,7 @@ void story_ended_by(struct story *s, enum call_ended_by by);
 
 /* Writes the steps since the last time to the feed, in the transaction of a front end that keeps no call in memory. */
 enum err story_feed(struct tx *tx, struct story *s) CHECKED;
-/* The same as a task of the store, for a call in memory: cheap without such steps. The writes of a call follow one
- * another. story_submit() or story_drop() must follow. */
-void story_live(struct story *s, struct store *store, const struct config *config);
-/* The call ends without a record. */
-void story_drop(struct story *s);
-
+/* Whether story_feed() would write. */
+bool story_has_news(const struct story *s);
 /* Writes the record of a call that has ended at at_ms, if it leaves one. */
 enum err story_write(struct tx *tx, struct story *s, int64_t at_ms) CHECKED;
-/* The same as a task of the store, on a copy, after those of story_live(). A write that fails is repeated for an hour.
- * If it never succeeds, or the process ends before, the facts of the call are logged. */
-void story_submit(struct story *s, int64_t at_ms, struct store *store, const struct config *config);
-/* To be called about once a second: repeats the writes that failed, when it is time; `all`: now. */
-void story_repeat(bool all);
-/* Gives up all writes that wait to be repeated. Must follow the store's close. */
-void story_stop(void);

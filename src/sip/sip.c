@@ -15,7 +15,7 @@
 #include <re/re_dbg.h>
 
 #include "call/sound.h"
-#include "call/story.h"
+#include "call/story_task.h"
 #include "sip/box.h"
 #include "sip/drain.h"
 #include "sip/greeting.h"

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/metric.h"
+#include "call/story_task.h"
 #include "sip/agent.h"
 
 static int64_t sip_story_ms(const struct sip_call *c)

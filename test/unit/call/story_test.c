@@ -1,5 +1,5 @@
 /* The story of a call: its steps, and its bounds. */
-#include "call/story.h"
+#include "call/story_task.h"
 
 #include "base/clock.h"
 #include "domain/feed.h"
