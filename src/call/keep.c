@@ -1,0 +1,69 @@
+#include "call/keep.h"
+
+#include <glib.h>
+
+/* Copies the string if it is set, cut to size at a character boundary. */
+static void copy_cut(char *to, size_t size, struct str s)
+{
+    if (!s.p)
+        return;
+    size_t n = s.n < size ? s.n : size - 1;
+    if (n < s.n) {
+        const char *end = g_utf8_find_prev_char(s.p, s.p + n + 1);
+        n = end ? (size_t)(end - s.p) : 0;
+    }
+    if (n)
+        memcpy(to, s.p, n);
+    to[n] = '\0';
+}
+
+static void keep_phone(struct call_ring *r, struct str number)
+{
+    if (number.n && number.n < CALL_NUMBER_MAX && r->count < CALL_PHONES_MAX)
+        copy_cut(r->phones[r->count++], CALL_NUMBER_MAX, number);
+}
+
+static void keep_ring(struct call_ring *r, const struct access_decision *d)
+{
+    *r = (struct call_ring){
+        .strategy = d->ring.strategy, .seconds = d->ring.seconds, .accept = d->ring.accept, .message = d->ring.message};
+    keep_phone(r, d->forward_to);
+    for (size_t i = 0; i < d->ring.count; i++) {
+        if (!str_eq(d->ring.numbers[i], d->forward_to))
+            keep_phone(r, d->ring.numbers[i]);
+    }
+}
+
+void keep_decision(struct call *c, const struct access_decision *d)
+{
+    copy_cut(c->greetings[PROMPT_WELCOME], CALL_TEXT_MAX, d->greeting_welcome);
+    copy_cut(c->greetings[PROMPT_GRANTED], CALL_TEXT_MAX, d->greeting_granted);
+    copy_cut(c->greetings[PROMPT_DENIED], CALL_TEXT_MAX, d->greeting_denied);
+    copy_cut(c->greetings[PROMPT_FORWARDING], CALL_TEXT_MAX, d->greeting_forwarding);
+    memcpy(c->recordings, d->recordings, sizeof c->recordings);
+    memcpy(c->tones, d->tones, sizeof c->tones);
+    c->release = d->release;
+    keep_ring(&c->ring, d);
+    c->barred = d->barred;
+    c->ring.browsers = c->browsers && d->browsers;
+    if (id_given(&d->building_id))
+        c->building_id = d->building_id;
+    c->reason = d->reason;
+    c->lengths = d->lengths;
+    c->known = d->known_caller;
+}
+
+void keep_near(struct call *c, const struct access_decision *d)
+{
+    c->near_count = d->near_count;
+    for (size_t i = 0; i < d->near_count; i++)
+        c->near[i] = (struct access_near){.grant_id = d->near[i].grant_id, .why = d->near[i].why};
+}
+
+void keep_minutes(struct call *c, const struct access_decision *d)
+{
+    c->ring.minutes = d->minutes;
+    c->spent = d->spent;
+    if (d->spent && c->ring.count > (size_t)d->minutes)
+        c->ring.count = (size_t)d->minutes;
+}
