@@ -9,6 +9,82 @@
 
 #define LOOK_US (5 * US_PER_S / 2)
 
+/* ---- one question, in one transaction ---- */
+
+struct call_question call_question(const struct call *c, const struct call_action *a)
+{
+    struct call_question q = {.kind = a->kind, .building_id = c->building_id, .reason = c->reason};
+    if (a->kind == CALL_ASK_CODE) {
+        memcpy(q.code, a->ask.code, sizeof q.code);
+        q.way = a->ask.way;
+    }
+    return q;
+}
+
+static enum err question_ask(struct tx *tx, const struct call_question *q, struct access_decision *ret)
+{
+    switch (q->kind) {
+    case CALL_ASK_ARRIVE:
+        return access_arrive(tx, str_z(q->to), str_z(q->from), q->audio, ret);
+    case CALL_ASK_CODE:
+        return access_code(tx, &q->building_id, str_z(q->from), q->audio, str_z(q->code), q->way, ret);
+    case CALL_ASK_FORWARDED:
+        return access_forwarded(tx, &q->building_id, ret);
+    default:
+        return ERR_INTERNAL_ERROR;
+    }
+}
+
+static enum err question_feed(struct tx *tx, const struct call_question *q, const struct access_decision *d)
+{
+    const enum feed_decision what = q->kind == CALL_ASK_ARRIVE ? FEED_ARRIVAL
+                                    : q->kind == CALL_ASK_CODE ? FEED_CODE
+                                                               : FEED_FORWARDING;
+    return feed_decided(tx, q->arrival, what, d, q->reason);
+}
+
+static enum err question_record(struct tx *tx, const struct call_question *q, const struct access_decision *d)
+{
+    const bool released = d->verdict == ACCESS_RELEASE;
+    if (released ? q->whole : q->kind != CALL_ASK_FORWARDED)
+        return ERR_NONE;
+    return call_record_write(tx, q->arrival,
+                             &(struct call_end){.account_id = d->account_id,
+                                                .building_id = d->building_id,
+                                                .outcome = released ? CALL_RECORD_RELEASED : CALL_RECORD_FORWARDED,
+                                                .reason = released ? d->reason : q->reason,
+                                                .grant_id = d->grant_id,
+                                                .minutes = d->minutes});
+}
+
+enum err call_decide(struct tx *tx, const struct call_question *q, struct access_decision *ret)
+{
+    *ret = (struct access_decision){0};
+    enum err e = question_ask(tx, q, ret);
+    if (!e && q->arrival)
+        e = question_feed(tx, q, ret);
+    return e || !q->arrival ? e : question_record(tx, q, ret);
+}
+
+static void log_closing(const struct access_decision *d, const char *from)
+{
+    const struct guard_closing *closing = &d->closing;
+    if (closing->minutes)
+        log_warn("keypad closed building=%s to=%s minutes=%lld closings=%lld caller=%s", d->building_id.text,
+                 closing->known ? "known" : "strangers", (long long)closing->minutes, (long long)closing->closings,
+                 from[0] ? from : "none");
+}
+
+void call_decided(unsigned count, int64_t asked_us, const struct access_decision *closed, const char *from)
+{
+    for (unsigned i = 0; i < count; i++)
+        metric_observe(metrics.call_decision, clock_monotonic_us() - asked_us);
+    if (closed)
+        log_closing(closed, from);
+}
+
+/* ---- a call's questions ---- */
+
 static void copy_number(char to[static CALL_NUMBER_MAX], const char *number)
 {
     size_t n = strlen(number);
@@ -28,46 +104,8 @@ void decide_init(struct decide *d, const struct config *config, const char *to, 
 
 void decide_done(struct decide *d)
 {
-    crypto_wipe(d->code, sizeof d->code);
+    crypto_wipe(d->question.code, sizeof d->question.code);
     arena_done(&d->arena);
-}
-
-static enum err decide_feed(struct decide *d, struct tx *tx)
-{
-    const enum feed_decision what = d->kind == CALL_ASK_ARRIVE ? FEED_ARRIVAL
-                                    : d->kind == CALL_ASK_CODE ? FEED_CODE
-                                                               : FEED_FORWARDING;
-    return d->arrival ? feed_decided(tx, d->arrival, what, &d->decision, d->reason) : ERR_NONE;
-}
-
-/* Begins the record of a call whose decision leaves an entry in the log. */
-static enum err decide_record(struct decide *d, struct tx *tx)
-{
-    const struct access_decision *a = &d->decision;
-    const bool released = a->verdict == ACCESS_RELEASE;
-    if (!d->arrival || !(released || d->kind == CALL_ASK_FORWARDED))
-        return ERR_NONE;
-    return call_record_write(tx, d->arrival,
-                             &(struct call_end){.account_id = a->account_id,
-                                                .building_id = a->building_id,
-                                                .outcome = released ? CALL_RECORD_RELEASED : CALL_RECORD_FORWARDED,
-                                                .reason = released ? a->reason : d->reason,
-                                                .grant_id = a->grant_id,
-                                                .minutes = a->minutes});
-}
-
-static enum err decide_access(struct decide *d, struct tx *tx)
-{
-    switch (d->kind) {
-    case CALL_ASK_ARRIVE:
-        return access_arrive(tx, str_z(d->to), str_z(d->from), d->audio, &d->decision);
-    case CALL_ASK_CODE:
-        return access_code(tx, &d->building_id, str_z(d->from), d->audio, str_z(d->code), d->way, &d->decision);
-    case CALL_ASK_FORWARDED:
-        return access_forwarded(tx, &d->building_id, &d->decision);
-    default:
-        return ERR_INTERNAL_ERROR;
-    }
 }
 
 /* Inside the transaction. It may run again, so it resets its results first. */
@@ -75,12 +113,8 @@ static enum err decide_ask(struct decide *d, struct db *db)
 {
     arena_done(&d->arena);
     arena_init(&d->arena, NULL, 0);
-    d->decision = (struct access_decision){0};
     struct tx tx = {.arena = &d->arena, .db = db, .config = d->config, .now_us = clock_now_us(), .trace = d->trace};
-    enum err e = decide_access(d, &tx);
-    if (!e)
-        e = decide_feed(d, &tx);
-    return e ? e : decide_record(d, &tx);
+    return call_decide(&tx, &d->question, &d->decision);
 }
 
 /* ---- without a decision ---- */
@@ -88,7 +122,7 @@ static enum err decide_ask(struct decide *d, struct db *db)
 /* Whether the store failed so soon that there is time to read. */
 static bool may_look(const struct decide *d)
 {
-    return d->kind == CALL_ASK_ARRIVE && !d->dropped && clock_monotonic_us() - d->asked_us < LOOK_US;
+    return d->question.kind == CALL_ASK_ARRIVE && !d->dropped && clock_monotonic_us() - d->asked_us < LOOK_US;
 }
 
 static enum err decide_look(void *arg, struct db *db)
@@ -105,47 +139,34 @@ static void decide_find(struct decide *d, enum err looked)
 {
     if (!looked)
         known_note(d->known, d->changes, d->to, &d->decision);
-    d->found = !looked || (d->kind == CALL_ASK_ARRIVE && known_find(d->known, d->to, &d->arena, &d->decision));
+    d->found = !looked || (d->question.kind == CALL_ASK_ARRIVE && known_find(d->known, d->to, &d->arena, &d->decision));
 }
 
 /* ---- a question ---- */
 
 static void decide_set(struct decide *d, const struct call *c, const struct call_action *action)
 {
-    d->kind = action->kind;
+    d->question = call_question(c, action);
+    d->question.to = d->to;
+    d->question.from = d->from;
+    d->question.audio = d->audio;
+    d->question.arrival = d->arrival;
     d->found = false;
     d->changes = known_changes(d->known);
     d->asked_us = clock_monotonic_us();
-    d->building_id = c->building_id;
-    d->reason = c->reason;
-    if (action->kind == CALL_ASK_CODE) {
-        memcpy(d->code, action->ask.code, sizeof d->code);
-        d->way = action->ask.way;
-    }
-}
-
-void decide_log_closing(const struct access_decision *decision, const char *from)
-{
-    const struct guard_closing *closing = &decision->closing;
-    if (closing->minutes)
-        log_warn("keypad closed building=%s to=%s minutes=%lld closings=%lld caller=%s", decision->building_id.text,
-                 closing->known ? "known" : "strangers", (long long)closing->minutes, (long long)closing->closings,
-                 from[0] ? from : "none");
 }
 
 static void decide_settle(struct decide *d, enum err result)
 {
-    crypto_wipe(d->code, sizeof d->code);
+    crypto_wipe(d->question.code, sizeof d->question.code);
     d->result = result;
-    if (d->kind == CALL_ASK_ARRIVE && !result)
+    if (d->question.kind == CALL_ASK_ARRIVE && !result)
         known_note(d->known, d->changes, d->to, &d->decision);
-    metric_observe(metrics.call_decision, clock_monotonic_us() - d->asked_us);
+    call_decided(1, d->asked_us, result ? NULL : &d->decision, d->from);
     if (result)
         log_error("voice decision failed building=%s error=%s%s",
-                  d->found ? d->decision.building_id.text : d->building_id.text, err_info(result)->code,
+                  d->found ? d->decision.building_id.text : d->question.building_id.text, err_info(result)->code,
                   d->found ? " call=forwarded" : "");
-    else
-        decide_log_closing(&d->decision, d->from);
 }
 
 /* ---- on a store thread ---- */

@@ -2,10 +2,8 @@
 
 #include "api/gate.h"
 #include "api/parts.h"
-#include "base/clock.h"
 #include "base/forms.h"
 #include "base/log.h"
-#include "base/metric.h"
 #include "call/decide.h"
 #include "call/known.h"
 #include "providers/providers.h"
@@ -418,11 +416,9 @@ static void log_result(struct request *q)
 {
     const struct posted *r = q->body;
     if (r->dialled) {
-        decide_log_closing(&r->closed, r->from);
+        call_decided(r->asked, r->asked_us, &r->closed, r->from);
         known_note(q->parts->known, r->changes, r->dialled, &r->arrived);
     }
-    for (unsigned i = 0; i < r->asked; i++)
-        metric_observe(metrics.call_decision, clock_monotonic_us() - r->asked_us);
     if (r->ended)
         twiml_log(r->ended, q->tx.now_us);
 }

@@ -1,8 +1,9 @@
 #include "twiml/talk.h"
 
 #include "base/clock.h"
+#include "base/crypto.h"
+#include "call/decide.h"
 #include "call/words.h"
-#include "domain/feed.h"
 
 #define KEY_TALK '1'
 #define KEY_OPEN '9'
@@ -14,46 +15,20 @@ static bool is_ask(const struct call_action *a)
     return a->kind == CALL_ASK_ARRIVE || a->kind == CALL_ASK_CODE || a->kind == CALL_ASK_FORWARDED;
 }
 
-/* The record begins with its log entry (domain/call_record.h); that of a release is complete in this turn. */
-static enum err record_forwarding(struct twiml_turn *t, const struct access_decision *d)
-{
-    const struct call_end so_far = {.account_id = d->account_id,
-                                    .building_id = d->building_id,
-                                    .outcome = CALL_RECORD_FORWARDED,
-                                    .reason = t->s->call.reason,
-                                    .minutes = d->minutes};
-    return call_record_write(t->tx, &t->s->story.arrival, &so_far);
-}
-
-static enum err ask_domain(struct twiml_turn *t, const struct call_action *a, struct access_decision *ret)
-{
-    const struct id *building = &t->s->call.building_id;
-    const struct call_arrival *arrival = &t->s->story.arrival;
-    const struct str from = str_z(arrival->caller);
-    const enum access_reason reason = t->s->call.reason;
-    enum err e;
-    switch (a->kind) {
-    case CALL_ASK_ARRIVE:
-        e = access_arrive(t->tx, str_z(arrival->dialled), from, AUDIO_TAKEN, ret);
-        return e ? e : feed_decided(t->tx, arrival, FEED_ARRIVAL, ret, reason);
-    case CALL_ASK_CODE:
-        e = access_code(t->tx, building, from, AUDIO_TAKEN, str_z(a->ask.code), a->ask.way, ret);
-        return e ? e : feed_decided(t->tx, arrival, FEED_CODE, ret, reason);
-    default:
-        e = access_forwarded(t->tx, building, ret);
-        if (!e)
-            e = feed_decided(t->tx, arrival, FEED_FORWARDING, ret, reason);
-        return e ? e : record_forwarding(t, ret);
-    }
-}
-
 /* The building may have been removed during the call. Everything else that fails is the store: the turn is undone. */
 static enum err answer_question(struct twiml_turn *t, const struct call_action *a, struct call_event *ret)
 {
+    const struct call_arrival *arrival = &t->s->story.arrival;
+    struct call_question q = call_question(&t->s->call, a);
+    q.to = arrival->dialled;
+    q.from = arrival->caller;
+    q.audio = AUDIO_TAKEN;
+    q.arrival = arrival;
+    q.whole = true;
     if (!t->asked++)
         t->asked_us = clock_monotonic_us();
-    t->decision = (struct access_decision){0};
-    enum err e = ask_domain(t, a, &t->decision);
+    enum err e = call_decide(t->tx, &q, &t->decision);
+    crypto_wipe(q.code, sizeof q.code);
     if (e && e != ERR_BUILDING_NOT_FOUND)
         return e;
     if (a->kind == CALL_ASK_ARRIVE)

@@ -10,7 +10,8 @@ import { METRICS, page, promtool, raised, ready, samples } from './lib/metrics.j
 import { buzz, QUICK } from './lib/phone.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
 import { sql } from './lib/store.js';
-import { advance, eventually, grant, resident, signIn, useWorld } from './lib/world.js';
+import { Twiml } from './lib/twiml.js';
+import { advance, eventually, grant, resident, signIn, useWorld, visit } from './lib/world.js';
 
 describe('the metrics page', () => {
     const w = useWorld({ config: METRICS });
@@ -52,6 +53,39 @@ describe('the metrics page', () => {
             for (const socket of held) socket.destroy();
         }
     });
+});
+
+describe('the metrics of calls', () => {
+    const twilio = new Twiml();
+    const w = useWorld({ config: { ...twilio.config, ...METRICS, ...QUICK } });
+    after(() => twilio.close());
+
+    const fronts = {
+        SIP: (to, digits) => buzz(w.daemon, to, ...(digits ? ['--digits', digits] : [])),
+        Twilio: (to, digits) => twilio.call({ to, from: '+15550001111', digits }),
+        'the sandbox': (to, digits) => visit(w.client, { to, from: '+15550001111', digits }),
+    };
+    const calls = [ // and their decisions: the arrival, and a code or the forwarding
+        [{ type: 'timer', expires_in_minutes: 60 }, undefined, 1],
+        [{ type: 'passcode', access_code: '1234' }, '1234', 2],
+        [null, undefined, 2],
+    ];
+    const total = (found, name) => Object.entries(found).reduce((sum, [one, n]) => (one.split('{')[0] === name ? sum + n : sum), 0);
+
+    for (const [front, call] of Object.entries(fronts)) {
+        it(`count a call through ${front}, and time each of its decisions`, async () => {
+            twilio.daemon = w.daemon;
+            for (const [body, digits, decisions] of calls) {
+                const person = await resident(w.client, { tone: '9' });
+                if (body) await grant(person, body);
+                const before = await page(w.daemon);
+                await call(person.number, digits);
+                const found = () => page(w.daemon).then((text) => raised(before, text));
+                await eventually(async () => total(await found(), 'portero_calls_total') === 1, 'the end of the call');
+                assert.equal((await found()).portero_call_decision_seconds_count, decisions);
+            }
+        });
+    }
 });
 
 describe('the metrics', () => {
