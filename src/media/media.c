@@ -5,14 +5,13 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "media/address.h"
 #include "media/echo.h"
-#include "media/external.h"
 #include "media/order.h"
+#include "media/peer.h"
 #include "media/player.h"
 #include "media/ports.h"
 #include "media/relay.h"
-#include "media/sdp_text.h"
+#include "media/terms.h"
 
 #define FRAME      PLAYER_FRAME
 #define PT_DYNAMIC 96
@@ -21,39 +20,20 @@
 #define PORT_LOW   16384 /* without media_options.ports: as the defaults of voice.rtp_port_low and _high */
 #define PORT_HIGH  32767
 #define IN_MAX     ORDER_PAYLOAD /* samples of one packet that are decoded */
-#define UNHEARD_MS 3000          /* audio goes to a silent peer for this long */
-#define SILENT_MS  3000          /* a peer that sends nothing for this long may go on from another port */
 #define RELAY_MS   200 /* silence is sent once nothing was relayed for this long: more than the jitter of most lines */
 
 struct media {
     const struct media_events *events;
     void *arg;
     struct rtp_sock *rtp;
-    struct media_ports *ports;  /* which it is from; NULL: from none */
-    struct media_strays strays; /* of earlier calls at this port */
-    struct media_strays refused;
-    struct sdp_session *sdp;
-    struct sdp_media *audio;
-    struct media_crypto crypto;
+    struct media_ports *ports; /* which it is from; NULL: from none */
+    struct media_terms terms;
+    struct media_peer peer;
     struct tick_entry tick;
     struct mbuf *packet;
 
-    struct {           /* negotiated */
-        bool known;    /* there was an SDP */
-        bool send;     /* the peer wants our audio */
-        uint8_t pt;    /* of our packets */
-        int event_pt;  /* -1: not negotiated */
-        struct sa rtp; /* the peer's address in its SDP */
-    } peer;
-
     bool listening;
-    bool any_events;      /* voice.any_events */
-    struct sa signalling; /* host of its INVITE */
-    struct sa host;       /* another host that it may send from */
-    struct sa source;     /* once chosen, the address for packets in and out */
-    bool chosen;
-    int64_t alive_ms; /* the peer's last sign of life that was no packet */
-    int64_t heard_ms;
+    bool any_events; /* voice.any_events */
     struct order order;
     struct dtmf_in in;
     bool resident;
@@ -70,25 +50,6 @@ struct media {
     struct relay relay;     /* packets of another session, sent in place of silence */
     int64_t relay_until_ms; /* the tick is silent until then */
 };
-
-/* ---- the peer's address ---- */
-
-/* The current destination of packets: the address that the peer sends from. Until the peer has sent a packet it is the
- * host of its INVITE, which is no third party, while a sound plays and for a moment after each sign of life. False:
- * send no packet. */
-static bool destination(const struct media *m, struct sa *ret)
-{
-    if (m->chosen) {
-        *ret = m->source;
-        return true;
-    }
-    bool open = m->playing || tick_now_ms() - m->alive_ms < UNHEARD_MS;
-    if (!open || !sa_port(&m->peer.rtp) || !media_may_be_at(&m->signalling, &m->signalling))
-        return false;
-    *ret = m->signalling;
-    sa_set_port(ret, sa_port(&m->peer.rtp));
-    return true;
-}
 
 /* ---- in ---- */
 
@@ -112,31 +73,16 @@ static void tell_early_keys(struct media *m)
         m->events->key(*key, m->arg);
 }
 
-/* Whether an address that is not the one of the SDP may become the peer's: another port of the negotiated host or of a
- * host of its SIP, because a box behind NAT names an unreachable address. Other calls may come from the same host: the
- * peer must be silent, and the sender must not have sent before this session. */
-static bool may_learn(const struct media *m, const struct sa *src)
-{
-    const bool known =
-        sa_cmp(src, &m->peer.rtp, SA_ADDR) || sa_cmp(src, &m->signalling, SA_ADDR) || sa_cmp(src, &m->host, SA_ADDR);
-    const bool silent = !m->chosen || tick_now_ms() - m->heard_ms >= SILENT_MS;
-    return known && silent && !media_strays_have(&m->strays, src);
-}
-
-/* Whether the packet comes from our peer. Its address in the SDP takes precedence whenever it sends. */
+/* Whether the packet comes from our peer. */
 static bool accept_source(struct media *m, const struct sa *src)
 {
-    if (m->chosen && sa_cmp(src, &m->source, SA_ALL))
-        return true;
-    const bool exact = sa_cmp(src, &m->peer.rtp, SA_ALL);
-    if ((!exact && !may_learn(m, src)) || !media_may_be_at(&m->signalling, src))
+    bool other;
+    if (!media_peer_accept(&m->peer, &m->terms.rtp, src, &other))
         return false;
-    if (!sa_cmp(src, &m->source, SA_ALL)) { /* the numbers of its stream are others */
+    if (other) { /* the numbers of its stream are others */
         order_end(&m->order);
         dtmf_in_new_stream(&m->in);
     }
-    m->source = *src;
-    m->chosen = true;
     return true;
 }
 
@@ -151,18 +97,9 @@ static bool pass_on(struct media *m, const struct media_packet *p)
 /* Whether a packet is an RFC 4733 event. Without a negotiated type, a dynamic one and the length must do. */
 static bool is_event(const struct media *m, uint8_t pt, size_t n)
 {
-    if (m->peer.event_pt >= 0 && pt == m->peer.event_pt)
+    if (m->terms.event_pt >= 0 && pt == m->terms.event_pt)
         return true;
     return m->any_events && pt >= PT_DYNAMIC && n == EVENT_LEN;
-}
-
-static size_t decode_audio(uint8_t pt, const uint8_t *payload, size_t n, int16_t *ret)
-{
-    if (n > IN_MAX)
-        n = IN_MAX;
-    for (size_t i = 0; i < n; i++)
-        ret[i] = player_decode(pt, payload[i]);
-    return n;
 }
 
 /* In the order in which it was sent. */
@@ -176,7 +113,7 @@ static void media_on_content(int64_t came_ms, const struct rtp_header *h, const 
         dtmf_in_event(&m->in, came_ms, h, c->payload, c->n);
         return;
     }
-    const size_t n = decode_audio(h->pt, c->payload, c->n, samples);
+    const size_t n = player_decode_all(h->pt, c->payload, c->n, samples, IN_MAX);
     dtmf_in_audio(&m->in, came_ms, samples, n);
     if (m->events->audio && m->listening)
         m->events->audio(samples, n, m->arg);
@@ -193,9 +130,9 @@ static void note_audio(struct media *m, struct media_packet *p)
 {
     int16_t samples[IN_MAX];
     const bool waits = order_waits(&m->order);
-    const size_t n = m->heard || waits ? decode_audio(p->pt, p->payload, p->n, samples) : 0;
+    const size_t n = m->heard || waits ? player_decode_all(p->pt, p->payload, p->n, samples, IN_MAX) : 0;
     if (m->heard)
-        echo_take(m->heard, m->heard_ms, samples, n);
+        echo_take(m->heard, m->peer.heard_ms, samples, n);
     p->tone = waits ? dtmf_is_tone(samples, n) : dtmf_in_tone(&m->in);
 }
 
@@ -205,7 +142,7 @@ static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struc
     if (!m->listening)
         return;
     if (!accept_source(m, src)) {
-        media_strays_note(&m->refused, src);
+        media_strays_note(&m->peer.refused, src);
         return;
     }
     size_t n = mbuf_get_left(mb);
@@ -213,7 +150,7 @@ static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struc
         uint8_t pad = mb->buf[mb->end - 1];
         n = pad <= n ? n - pad : 0;
     }
-    m->heard_ms = tick_now_ms();
+    m->peer.heard_ms = tick_now_ms();
     struct media_packet p = {.pt = h->pt,
                              .marker = h->m,
                              .event = is_event(m, h->pt, n),
@@ -231,7 +168,7 @@ static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struc
     p.late = place == ORDER_LATE;
     if (p.event && !pass_on(m, &p))
         return;
-    order_take(&m->order, m->heard_ms, h, p.event || (audio && hears_audio(m)) ? &content : NULL);
+    order_take(&m->order, m->peer.heard_ms, h, p.event || (audio && hears_audio(m)) ? &content : NULL);
     if (!audio || !m->listening)
         return;
     if (hears_audio(m))
@@ -251,7 +188,7 @@ const struct dtmf_in *media_keys(const struct media *m)
 
 int64_t media_heard_ms(const struct media *m)
 {
-    return m->heard_ms;
+    return m->peer.heard_ms;
 }
 
 bool media_unread(const struct media *m)
@@ -264,7 +201,7 @@ bool media_unread(const struct media *m)
 
 static bool may_send(const struct media *m, struct sa *ret_to)
 {
-    return m->peer.send && destination(m, ret_to);
+    return m->terms.send && media_peer_at(&m->peer, &m->terms.rtp, m->playing, ret_to);
 }
 
 static void send_packet(struct media *m, const struct sa *to, const struct rtp_header *h, const uint8_t *payload,
@@ -295,8 +232,8 @@ static void send_own(struct media *m, bool marker, uint8_t pt, uint32_t timestam
 static void send_audio(struct media *m, uint32_t timestamp)
 {
     uint8_t frame[FRAME];
-    player_fill(&m->player, m->peer.pt, frame);
-    send_own(m, m->marker, m->peer.pt, timestamp, frame, sizeof frame);
+    player_fill(&m->player, m->terms.pt, frame);
+    send_own(m, m->marker, m->terms.pt, timestamp, frame, sizeof frame);
     m->marker = false;
 }
 
@@ -309,7 +246,7 @@ static void send_frame(struct media *m, uint32_t timestamp)
     if (!dtmf_out_active(&m->out)) {
         send_audio(m, timestamp);
     } else if (dtmf_out_next(&m->out, timestamp, &p)) {
-        send_own(m, p.marker, (uint8_t)m->peer.event_pt, p.timestamp, p.payload, sizeof p.payload);
+        send_own(m, p.marker, (uint8_t)m->terms.event_pt, p.timestamp, p.payload, sizeof p.payload);
         m->marker = true;
     } else {
         send_audio(m, timestamp);
@@ -354,17 +291,17 @@ void media_relay(struct media *m, const struct media_packet *p)
     struct sa to;
     struct relay_place at;
     const bool muted = m->resident && p->tone;
-    const bool foreign = !p->event && (muted || p->pt != m->peer.pt);
-    if (!m->tick.le.list || m->playing || p->n > IN_MAX || (p->event && m->peer.event_pt < 0))
+    const bool foreign = !p->event && (muted || p->pt != m->terms.pt);
+    if (!m->tick.le.list || m->playing || p->n > IN_MAX || (p->event && m->terms.event_pt < 0))
         return;
     if (!may_send(m, &to) || !relay_take(&m->relay, p, m->timestamp, &at))
         return;
     for (size_t i = 0; foreign && i < p->n; i++)
-        recoded[i] = player_encode(m->peer.pt, muted ? 0 : player_decode(p->pt, p->payload[i]));
+        recoded[i] = player_encode(m->terms.pt, muted ? 0 : player_decode(p->pt, p->payload[i]));
     send_packet(m, &to,
                 &(struct rtp_header){.ver = RTP_VERSION,
                                      .m = p->marker || at.begins || (m->marker && !at.late),
-                                     .pt = p->event ? (uint8_t)m->peer.event_pt : m->peer.pt,
+                                     .pt = p->event ? (uint8_t)m->terms.event_pt : m->terms.pt,
                                      .seq = at.seq,
                                      .ts = at.timestamp,
                                      .ssrc = rtp_sess_ssrc(m->rtp)},
@@ -420,15 +357,15 @@ bool media_press(struct media *m, const char *keys, const struct release *how)
 
 void media_listen(struct media *m, const struct sa *signalling)
 {
-    m->signalling = *signalling;
-    m->heard_ms = tick_now_ms();
+    m->peer.signalling = *signalling;
+    m->peer.heard_ms = tick_now_ms();
     m->listening = true;
 }
 
 void media_start(struct media *m, struct tick *tick, const struct sa *signalling)
 {
     media_listen(m, signalling);
-    m->alive_ms = m->heard_ms;
+    m->peer.alive_ms = m->peer.heard_ms;
     if (m->tick.le.list) /* audio began before the call was answered */
         return;
     m->marker = true;
@@ -437,13 +374,13 @@ void media_start(struct media *m, struct tick *tick, const struct sa *signalling
 
 void media_expect(struct media *m, const struct sa *host)
 {
-    m->host = *host;
+    m->peer.host = *host;
 }
 
 void media_alive(struct media *m, const struct sa *from)
 {
-    if (sa_cmp(from, &m->signalling, SA_ADDR))
-        m->alive_ms = tick_now_ms();
+    if (sa_cmp(from, &m->peer.signalling, SA_ADDR))
+        m->peer.alive_ms = tick_now_ms();
 }
 
 void media_stop(struct media *m)
@@ -455,66 +392,40 @@ void media_stop(struct media *m)
 
 /* ---- SDP ---- */
 
-/* The peer's preferred G.711 format. Its formats are in the order of its preference. */
-static const struct sdp_format *chosen_format(const struct media *m)
-{
-    const struct le *le;
-    LIST_FOREACH(sdp_media_format_lst(m->audio, false), le)
-    {
-        const struct sdp_format *f = le->data;
-        if (f->sup && (f->pt == PT_PCMU || f->pt == PT_PCMA))
-            return f;
-    }
-    return NULL;
-}
-
 enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp)
 {
-    if (!sdp_text_fits(str_n((const char *)mbuf_buf(sdp), mbuf_get_left(sdp))) || sdp_decode(m->sdp, sdp, offer))
-        return ERR_USAGE;
-    const struct sdp_format *codec = chosen_format(m);
-    const struct sa *raddr = sdp_media_raddr(m->audio);
-    if (!codec || !sa_port(raddr) || !media_crypto_take(&m->crypto, m->audio, offer))
-        return ERR_USAGE;
-    const struct sdp_format *events = sdp_media_rformat(m->audio, telev_rtpfmt);
-    m->peer.pt = (uint8_t)codec->pt;
-    m->peer.event_pt = events && events->pt >= 0 && events->pt < 128 ? events->pt : -1;
-    bool held = !sa_isset(raddr, SA_ADDR) || sa_is_any(raddr); /* RFC 3264, 8.4: the old form of hold */
-    m->peer.known = true;
-    m->peer.send = !held && (sdp_media_dir(m->audio) & SDP_SENDONLY);
-    if (!held && !sa_cmp(raddr, &m->peer.rtp, SA_ALL)) {
-        m->peer.rtp = *raddr;
-        m->chosen = false;
-        m->alive_ms = tick_now_ms();
+    bool moved;
+    const enum err e = media_terms_take(&m->terms, offer, sdp, &moved);
+    if (!e && moved) {
+        m->peer.chosen = false;
+        m->peer.alive_ms = tick_now_ms();
     }
-    return ERR_NONE;
+    return e;
 }
 
 enum err media_make_sdp(struct media *m, bool offer, struct mbuf **ret)
 {
-    if (offer && media_crypto_offer(&m->crypto, m->audio))
-        return ERR_IO;
-    return sdp_encode(ret, m->sdp, offer) ? ERR_IO : ERR_NONE;
+    return media_terms_make(&m->terms, offer, ret);
 }
 
 const char *media_codec(const struct media *m)
 {
-    return m->peer.pt == PT_PCMU ? "PCMU" : "PCMA";
+    return m->terms.pt == PT_PCMU ? "PCMU" : "PCMA";
 }
 
 bool media_takes_audio(const struct media *m)
 {
-    return m->peer.send || !m->peer.known;
+    return m->terms.send || !m->terms.known;
 }
 
 bool media_encrypted(const struct media *m)
 {
-    return m->crypto.on;
+    return m->terms.crypto.on;
 }
 
 bool media_events_negotiated(const struct media *m)
 {
-    return m->peer.event_pt >= 0;
+    return m->terms.event_pt >= 0;
 }
 
 /* The RTCP port is bound, as RFC 3550 requires, but its packets are not parsed. */
@@ -527,32 +438,11 @@ static void drop_rtcp(const struct sa *src, struct mbuf *mb, void *arg)
 
 /* ---- life ---- */
 
-static int describe_session(struct media *m, const struct media_options *o)
-{
-    struct sa external;
-    const bool outside = o->config && o->peer && external_address(o->config, o->laddr, o->peer, &external);
-    int e = sdp_session_alloc(&m->sdp, outside ? &external : o->laddr);
-    if (!e)
-        e = sdp_media_add(&m->audio, m->sdp, sdp_media_audio, sa_port(rtp_local(m->rtp)),
-                          media_crypto_profile(o->srtp));
-    if (!e)
-        e = media_crypto_init(&m->crypto, o->srtp, m->rtp, m->audio);
-    if (!e)
-        e = sdp_format_add(NULL, m->audio, false, "0", "PCMU", 8000, 1, NULL, NULL, NULL, false, NULL);
-    if (!e)
-        e = sdp_format_add(NULL, m->audio, false, "8", "PCMA", 8000, 1, NULL, NULL, NULL, false, NULL);
-    if (!e && o->events)
-        e = sdp_format_add(NULL, m->audio, false, "101", telev_rtpfmt, 8000, 1, NULL, NULL, NULL, false, "0-15");
-    if (!e)
-        e = sdp_media_set_lattr(m->audio, true, "ptime", "20");
-    return e;
-}
-
 static enum err open_port(struct media *m, const struct media_options *o)
 {
     m->ports = mem_ref(o->ports);
     if (m->ports)
-        return media_ports_take(m->ports, media_on_rtp, m, &m->rtp, &m->strays);
+        return media_ports_take(m->ports, media_on_rtp, m, &m->rtp, &m->peer.strays);
     return rtp_listen(&m->rtp, IPPROTO_UDP, o->laddr, PORT_LOW, PORT_HIGH, false, media_on_rtp, NULL, m) ? ERR_IO
                                                                                                          : ERR_NONE;
 }
@@ -560,7 +450,7 @@ static enum err open_port(struct media *m, const struct media_options *o)
 static void close_port(struct media *m)
 {
     if (m->ports && m->rtp)
-        media_ports_give(m->ports, m->rtp, &m->refused);
+        media_ports_give(m->ports, m->rtp, &m->peer.refused);
     else
         mem_deref(m->rtp);
     mem_deref(m->ports);
@@ -575,7 +465,6 @@ enum err media_new(struct media **ret, const struct media_options *options, cons
     m->order = (struct order){.on_content = media_on_content, .arg = m};
     relay_init(&m->relay);
     m->any_events = options->config && options->config->voice_any_events;
-    m->peer.event_pt = -1;
     m->timestamp = rand_u32();
     m->packet = mbuf_alloc(RTP_HEADER_SIZE + FRAME);
     if (!m->packet || !dtmf_in_init(&m->in, media_on_key, m))
@@ -584,7 +473,7 @@ enum err media_new(struct media **ret, const struct media_options *options, cons
     if (open_port(m, options))
         goto fail;
     udp_handler_set(rtcp_sock(m->rtp), drop_rtcp, NULL);
-    if (describe_session(m, options))
+    if (media_terms_init(&m->terms, options, m->rtp))
         goto fail;
     *ret = m;
     return ERR_NONE;
@@ -600,8 +489,7 @@ void media_free(struct media *m)
     tick_remove(&m->tick);
     order_done(&m->order);
     dtmf_in_done(&m->in);
-    media_crypto_done(&m->crypto);
-    mem_deref(m->sdp);
+    media_terms_done(&m->terms);
     close_port(m);
     mem_deref(m->packet);
     free(m->heard);

@@ -22,6 +22,15 @@ uint8_t player_encode(uint8_t pt, int16_t sample)
     return pt == PT_PCMU ? g711_pcm2ulaw(sample) : g711_pcm2alaw(sample);
 }
 
+size_t player_decode_all(uint8_t pt, const uint8_t *payload, size_t n, int16_t *ret, size_t room)
+{
+    if (n > room)
+        n = room;
+    for (size_t i = 0; i < n; i++)
+        ret[i] = player_decode(pt, payload[i]);
+    return n;
+}
+
 void player_clear(struct player *p)
 {
     p->count = p->part = 0;

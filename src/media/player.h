@@ -25,3 +25,5 @@ void player_fill(struct player *p, uint8_t pt, uint8_t frame[static PLAYER_FRAME
 
 int16_t player_decode(uint8_t pt, uint8_t byte);
 uint8_t player_encode(uint8_t pt, int16_t sample);
+/* Decodes at most `room` samples; returns their number. */
+size_t player_decode_all(uint8_t pt, const uint8_t *payload, size_t n, int16_t *ret, size_t room);
