@@ -40,15 +40,15 @@ static enum metric_label_REFUSAL find_limit(const struct sip_agent *a, const str
         bool holds; /* for this call */
         unsigned count, most;
     } limits[] = {
-        {METRIC_REFUSED_STOPPING, true, sip_agent_refuses(a), 1},
-        {METRIC_REFUSED_DECISIONS, true, a->asking, ASKING_FACTOR * calls},
-        {METRIC_REFUSED_CALLS, true, a->call_count, calls},
+        {METRIC_REFUSED_STOPPING, true, sip_drain_refuses(&a->drain), 1},
+        {METRIC_REFUSED_DECISIONS, true, a->drain.asking, ASKING_FACTOR * calls},
+        {METRIC_REFUSED_CALLS, true, a->dialogs.count, calls},
         {METRIC_REFUSED_SOURCE, true, s ? s->calls : 0, own},
         {METRIC_REFUSED_UNACKNOWLEDGED_SOURCE, unproven && !listed, s ? s->unproven : 0,
          limit_of(c->voice_calls_unacknowledged_per_source, 3, own)},
-        {METRIC_REFUSED_UNACKNOWLEDGED, unproven && !listed, a->unproven,
+        {METRIC_REFUSED_UNACKNOWLEDGED, unproven && !listed, a->dialogs.unproven,
          limit_of(c->voice_calls_unacknowledged, 2, calls)},
-        {METRIC_REFUSED_UNACKNOWLEDGED_LISTED, unproven && listed, a->unproven,
+        {METRIC_REFUSED_UNACKNOWLEDGED_LISTED, unproven && listed, a->dialogs.unproven,
          limit_of(c->voice_calls_unacknowledged_listed, 3, calls)},
     };
     for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
@@ -70,7 +70,7 @@ bool sip_admit(struct sip_agent *a, const struct sip_msg *msg, bool signed_in)
     const enum metric_label_REFUSAL limit = find_limit(a, msg, signed_in);
     if (limit == METRIC_REFUSAL_VALUES)
         return true;
-    sip_agent_limited(a, limit);
+    sip_limits_refused(&a->limits, limit);
     if (limit == METRIC_REFUSED_SOURCE)
         sip_refuse(a, msg, 486, "Busy Here", SIP_RETRY_AFTER);
     else
@@ -78,16 +78,16 @@ bool sip_admit(struct sip_agent *a, const struct sip_msg *msg, bool signed_in)
     return false;
 }
 
-void sip_admit_begin(struct sip_call *c)
+static void admit_begin(struct sip_call *c)
 {
     c->unproven = !is_proven(c->invite, c->source, c->signed_in);
-    c->agent->unproven += c->unproven;
+    c->agent->dialogs.unproven += c->unproven;
     c->source->unproven += c->unproven;
 }
 
 static void no_longer_unproven(struct sip_call *c)
 {
-    c->agent->unproven -= c->unproven;
+    c->agent->dialogs.unproven -= c->unproven;
     c->source->unproven -= c->unproven;
     c->unproven = false;
 }
@@ -98,9 +98,4 @@ void sip_admit_prove(struct sip_call *c)
     no_longer_unproven(c);
 }
 
-void sip_admit_end(struct sip_call *c)
-{
-    no_longer_unproven(c);
-    sip_source_leave(&c->agent->sources, c->source);
-    c->source = NULL;
-}
+const struct sip_part sip_admit_part = {.begin = admit_begin, .end = no_longer_unproven};

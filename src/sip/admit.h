@@ -9,12 +9,11 @@
 
 struct sip_agent;
 struct sip_call;
+struct sip_part;
 
 /* Whether this INVITE may become a call now. If not, it has been refused. */
 bool sip_admit(struct sip_agent *a, const struct sip_msg *msg, bool signed_in);
-/* Counts a call of an admitted INVITE; sip_admit_end() must follow. */
-void sip_admit_begin(struct sip_call *c);
 /* The source of the call has answered to ours: it is not forged. */
 void sip_admit_prove(struct sip_call *c);
-/* The call has ended. */
-void sip_admit_end(struct sip_call *c);
+/* Counts the calls that are unproven. */
+extern const struct sip_part sip_admit_part;

@@ -8,6 +8,7 @@
 #include "domain/box.h"
 #include "sip/admit.h"
 #include "sip/agent.h"
+#include "sip/call_begin.h"
 #include "sip/stack.h"
 
 #define PENDING_MAX 200                  /* requests whose password is being checked */
@@ -16,7 +17,7 @@
 
 /* A request that waits for the store. */
 struct sign_in {
-    struct le le; /* in agent->sign_ins */
+    struct le le; /* in agent->boxes.sign_ins */
     struct sip_stack *stack;
     const struct sip_msg *msg;
     struct sip_digest digest;
@@ -71,7 +72,7 @@ static void refuse_password(const struct sign_in *s)
     struct sip_agent *a = s->stack->agent;
     log_info("sip sign-in refused name=%s", s->name);
     metric_add(&metrics.sip_sign_ins[METRIC_SIGN_IN_WRONG], 1);
-    if (sip_attempts_wrong(&a->attempts, &s->msg->src, tick_now_ms())) {
+    if (sip_attempts_wrong(&a->boxes.attempts, &s->msg->src, tick_now_ms())) {
         char source[64];
         (void)re_snprintf(source, sizeof source, "%j", &s->msg->src);
         log_warn("sip sign-ins stopped source=%s wrong=%d", source, SIP_ATTEMPTS_BURST);
@@ -88,7 +89,7 @@ static void sign_in_settled(struct sign_in *s)
         sip_refuse(a, s->msg, 500, "Server Internal Error", "");
     } else if (s->result) {
         refuse_password(s);
-    } else if (!sip_digest_use(&a->nonces, &s->digest, tick_now_ms())) {
+    } else if (!sip_digest_use(&a->boxes.nonces, &s->digest, tick_now_ms())) {
         challenge(s->stack, s->msg, true);
     } else {
         metric_add(&metrics.sip_sign_ins[METRIC_SIGN_IN_ACCEPTED], 1);
@@ -137,8 +138,8 @@ static void sign_in_answered(struct mail *m)
 {
     struct sign_in *s = container_of(m, struct sign_in, mail);
     struct sip_agent *a = s->stack->agent;
-    a->asking--;
-    a->sign_in_count--;
+    a->drain.asking--;
+    a->boxes.sign_in_count--;
     sign_in_settled(s);
     mem_deref(s);
     sip_agent_settled(a);
@@ -156,7 +157,7 @@ static void sign_in_done(struct store_task *task, enum err result)
 
 static bool is_pending(const struct sip_agent *a, const struct sip_msg *msg)
 {
-    for (const struct le *le = a->sign_ins.head; le; le = le->next) {
+    for (const struct le *le = a->boxes.sign_ins.head; le; le = le->next) {
         const struct sign_in *s = le->data;
         if (!pl_cmp(&s->msg->callid, &msg->callid) && s->msg->cseq.num == msg->cseq.num &&
             !pl_cmp(&s->msg->via.branch, &msg->via.branch))
@@ -171,13 +172,13 @@ static void sign_in(struct sip_stack *stack, const struct sip_msg *msg, const st
     struct sign_in *s = is_pending(a, msg) ? NULL : mem_zalloc(sizeof *s, sign_in_destructor);
     if (!s)
         return; /* a repetition, or no memory: the caller repeats it */
-    const bool stopped = !sip_attempts_allow(&a->attempts, &msg->src, tick_now_ms());
+    const bool stopped = !sip_attempts_allow(&a->boxes.attempts, &msg->src, tick_now_ms());
     if (stopped)
         metric_add(&metrics.sip_sign_ins[METRIC_SIGN_IN_STOPPED], 1);
-    if (stopped || a->sign_in_count >= PENDING_MAX) {
+    if (stopped || a->boxes.sign_in_count >= PENDING_MAX) {
         mem_deref(s);
         if (!stopped && !pl_strcmp(&msg->met, "INVITE"))
-            sip_agent_limited(a, METRIC_REFUSED_SIGN_INS);
+            sip_limits_refused(&a->limits, METRIC_REFUSED_SIGN_INS);
         sip_refuse(a, msg, 503, "Service Unavailable", SIP_RETRY_AFTER);
         return;
     }
@@ -190,9 +191,9 @@ static void sign_in(struct sip_stack *stack, const struct sip_msg *msg, const st
         s->name[0] = '\0'; /* too long: no box has this name */
     s->task = (struct store_task){
         .mode = s->registers ? STORE_WRITE : STORE_READ, .urgent = true, .run = sign_in_run, .done = sign_in_done};
-    list_append(&a->sign_ins, &s->le, s);
-    a->sign_in_count++;
-    a->asking++;
+    list_append(&a->boxes.sign_ins, &s->le, s);
+    a->boxes.sign_in_count++;
+    a->drain.asking++;
     store_submit(a->store, &s->task);
 }
 
@@ -226,7 +227,7 @@ bool sip_box_take(struct sip_stack *s, const struct sip_msg *msg)
     struct sip_digest d;
     if (!registers && !must_sign_in(a, msg))
         return false;
-    const enum sip_digest_state state = sip_digest_read(&a->nonces, msg, tick_now_ms(), &d);
+    const enum sip_digest_state state = sip_digest_read(&a->boxes.nonces, msg, tick_now_ms(), &d);
     if (state == SIP_DIGEST_URI)
         sip_refuse(a, msg, 400, "Digest URI Is Not Request URI", "");
     else if (state != SIP_DIGEST_FRESH)
@@ -239,9 +240,15 @@ bool sip_box_take(struct sip_stack *s, const struct sip_msg *msg)
     return true;
 }
 
+int sip_box_init(struct sip_agent *a)
+{
+    const int e = sip_nonces_init(&a->boxes.nonces);
+    return e ? e : sip_attempts_init(&a->boxes.attempts);
+}
+
 void sip_box_done(struct sip_agent *a)
 {
-    list_flush(&a->sign_ins);
-    sip_nonces_done(&a->nonces);
-    sip_attempts_done(&a->attempts);
+    list_flush(&a->boxes.sign_ins);
+    sip_nonces_done(&a->boxes.nonces);
+    sip_attempts_done(&a->boxes.attempts);
 }

@@ -1,4 +1,4 @@
-/* Inside the SIP user agent: one call. */
+/* Inside the SIP user agent: one call: the state that its parts share (sip/part.h), its beginning and its end. */
 #pragma once
 #include "call/decide.h"
 #include "call/log.h"
@@ -16,8 +16,8 @@ struct sip_forward;
 struct listener;
 
 struct sip_call {
-    struct le le;     /* in agent->calls, then in agent->ended */
-    struct le dialog; /* in agent->dialogs */
+    struct le le;     /* in agent->dialogs.calls, then in .ended */
+    struct le dialog; /* in agent->dialogs.by_id */
     struct sip_agent *agent;
     struct sip_stack *stack; /* it came to */
     struct sip_source *source;
@@ -75,12 +75,11 @@ static inline const struct call_action *sip_call_current(const struct sip_call *
     return c->at < c->actions.n ? &c->actions.v[c->at] : NULL;
 }
 
-/* A resident opens the door by a request, as with key 9. While the tone is sent, a second request has no effect. Fails
- * with ERR_CALL_NOT_FORWARDED, ERR_CALL_ENDED or ERR_SETUP_REQUIRED. May end the call. */
-enum err sip_call_open(struct sip_call *c) CHECKED;
-/* Answers the visitor's call if nobody did, so that the visitor is heard. May end the call. */
-void sip_call_pick_up(struct sip_call *c);
-/* Answers an INFO, which may have a key. `arg` is the call. */
-void sip_call_info(struct sip *sip, const struct sip_msg *msg, void *arg);
-/* A message with our tag came, so the caller's address is not forged: makes the session. */
-void sip_call_confirm(struct sip_call *c);
+/* A call of this INVITE, with all its parts, or NULL if memory is short. `signed_in` as in sip_call_invite(). */
+struct sip_call *sip_call_new(struct sip_stack *stack, const struct sip_msg *msg, const char *signed_in);
+/* Sends the final response of a call that is not answered. */
+void sip_call_refuse(struct sip_call *c, int status, const char *reason);
+/* Ends the call for its peer at once. Frees it later, from the loop, and not before its pending decision has come. */
+void sip_call_end(struct sip_call *c);
+/* Ends the calls of a stack at once; NULL: all of them. */
+void sip_call_end_all(struct sip_agent *a, const struct sip_stack *s);

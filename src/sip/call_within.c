@@ -1,8 +1,8 @@
-/* Requests within the dialog of a call. */
+#include "sip/call_within.h"
+
 #include "sip/admit.h"
 #include "sip/agent.h"
-#include "sip/call.h"
-#include "sip/call_end.h"
+#include "sip/call_perform.h"
 #include "sip/guard.h"
 #include "sip/offer.h"
 #include "sip/stack.h"
@@ -32,7 +32,7 @@ static void aim(struct sip_call *c, const struct sip_msg *msg)
 
 static struct sip_call *find_call(const struct sip_agent *a, const struct sip_msg *msg)
 {
-    return list_ledata(hash_lookup(a->dialogs, hash_joaat_pl(&msg->callid), is_dialog, (void *)msg));
+    return list_ledata(hash_lookup(a->dialogs.by_id, hash_joaat_pl(&msg->callid), is_dialog, (void *)msg));
 }
 
 /* Not through a session: libre would repeat the 200 until its ACK, also after a BYE. */

@@ -261,7 +261,7 @@ static void on_asked(struct mail *m)
     if (!a->codes.ticking)
         tick_add(a->tick, &a->codes.tick, codes_on_tick, a);
     a->codes.ticking = true;
-    if (a->stopping || !a->speech)
+    if (a->drain.stopping || !a->speech)
         end_code_call(c, METRIC_CODE_NO_TELEPHONE);
     else
         sip_leg_dial(&c->leg, a, 0, c->number, c->as, NULL, &code_events, c);

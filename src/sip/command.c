@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/wait.h"
 #include "sip/agent.h"
-#include "sip/call.h"
+#include "sip/call_perform.h"
 #include "sip/listener.h"
 
 #define AGAIN_US 10000
@@ -36,7 +36,7 @@ static void free_command(struct command *c)
  * soon as that is committed, which may be before this thread knows. */
 static enum err find_commanded(const struct sip_agent *a, const struct call_command *command, struct sip_call **ret)
 {
-    for (struct le *le = a->calls.head; le; le = le->next) {
+    for (struct le *le = a->dialogs.calls.head; le; le = le->next) {
         struct sip_call *c = le->data;
         if (!id_equal(&c->story.arrival.id, &command->call_id))
             continue;

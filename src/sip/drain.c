@@ -1,11 +1,17 @@
 #include "sip/drain.h"
 
+#include "base/container_of.h"
+#include "sip/agent.h"
 #include "sip/forward.h"
 #include "sip/listener.h"
 
+#define LEAVE_MS 2000 /* at the end, for the answers to our last requests */
+
+/* ---- stages ---- */
+
 static void tell_calls(struct sip_agent *a)
 {
-    struct le *le = a->calls.head;
+    struct le *le = a->dialogs.calls.head;
     while (le) {
         struct sip_call *c = le->data;
         le = le->next; /* a call that is given up may end */
@@ -34,25 +40,70 @@ static void await_stage(struct sip_agent *a);
 static void on_stage(void *arg)
 {
     struct sip_agent *a = arg;
-    a->drain++;
+    a->drain.stage++;
     await_stage(a);
-    if (stages[a->drain].run)
-        stages[a->drain].run(a);
+    if (stages[a->drain.stage].run)
+        stages[a->drain.stage].run(a);
 }
 
 static void await_stage(struct sip_agent *a)
 {
-    if (a->drain == SIP_DRAIN_ENDS)
+    if (a->drain.stage == SIP_DRAIN_ENDS)
         return;
-    const int64_t left_ms = a->drain_ms - stages[a->drain + 1].before_ms - tick_now_ms();
-    tmr_start(&a->stop_timer, left_ms > 0 ? (uint64_t)left_ms : 0, on_stage, a);
+    const int64_t left_ms = a->drain.end_ms - stages[a->drain.stage + 1].before_ms - tick_now_ms();
+    tmr_start(&a->drain.stage_timer, left_ms > 0 ? (uint64_t)left_ms : 0, on_stage, a);
 }
 
-void sip_drain_begin(struct sip_agent *a, int64_t wait_ms)
+/* ---- after the last call ---- */
+
+static void on_leave_timer(void *arg)
 {
-    a->stopping = true;
-    a->drain = wait_ms ? SIP_DRAIN_SERVES : SIP_DRAIN_TELLS; /* at once: without a word */
-    a->drain_ms = tick_now_ms() + wait_ms;
+    struct sip_agent *a = arg;
+    a->drain.left = true;
+    sip_agent_settled(a);
+}
+
+/* Says goodbye, and ends the loop when that was answered, or after LEAVE_MS. */
+static void on_settled(struct sip_agent *a)
+{
+    struct sip_drain *d = &a->drain;
+    if (!d->leaving) {
+        d->leaving = true;
+        tmr_start(&d->leave_timer, LEAVE_MS, on_leave_timer, a);
+        sip_trunks_leave(a);
+    }
+    if (d->left || (!d->outgoing && !sip_trunks_leaving(a)))
+        re_cancel();
+}
+
+/* ---- */
+
+static void on_begin(struct mail *m)
+{
+    struct sip_agent *a = container_of(m, struct sip_agent, drain.begin);
+    struct sip_drain *d = &a->drain;
+    sip_codes_end(a, NULL);
+    d->settled = on_settled;
+    d->stopping = true;
+    d->stage = d->wait_ms ? SIP_DRAIN_SERVES : SIP_DRAIN_TELLS; /* at once: without a word */
+    d->end_ms = tick_now_ms() + d->wait_ms;
     await_stage(a);
     sip_agent_settled(a);
+}
+
+void sip_wind_down(struct sip_agent *a, int64_t wait_ms)
+{
+    struct sip_drain *d = &a->drain;
+    if (d->asked)
+        return;
+    d->asked = true;
+    d->wait_ms = wait_ms;
+    d->begin.run = on_begin;
+    mailbox_post(&a->box, &d->begin);
+}
+
+void sip_drain_done(struct sip_drain *d)
+{
+    tmr_cancel(&d->stage_timer);
+    tmr_cancel(&d->leave_timer);
 }

@@ -61,14 +61,9 @@ static int64_t minutes_at(const struct sip_forward *f, int64_t now_ms)
     return minutes;
 }
 
-int64_t sip_forward_minutes(const struct sip_forward *f)
-{
-    return f ? minutes_at(f, tick_now_ms()) : 0;
-}
-
 /* ---- the end ---- */
 
-void sip_forward_end(struct sip_forward *f)
+static void end_forward(struct sip_forward *f)
 {
     if (!f || !f->call)
         return;
@@ -294,7 +289,7 @@ static void stop_forward(struct sip_call *c, enum call_forward_failure failure, 
     struct call_event end = {.kind = CALL_FORWARD_FAILED, .failure = failure};
     if (c->machine.state == CALL_BRIDGED)
         end.kind = CALL_FORWARD_ENDED;
-    sip_forward_end(c->forward);
+    end_forward(c->forward);
     story_ended_by(&c->story, by);
     events->step(c, &end);
 }
@@ -351,7 +346,7 @@ static bool find_place(const struct sip_call *c)
     const int64_t places = c->agent->config->voice_forwards_per_building;
     int64_t count = 0, strangers = 0;
     struct sip_call *oldest = NULL;
-    for (const struct le *le = c->agent->calls.head; le; le = le->next) {
+    for (const struct le *le = c->agent->dialogs.calls.head; le; le = le->next) {
         struct sip_call *other = le->data;
         if (!has_place(other, c))
             continue;
@@ -370,7 +365,7 @@ static bool find_place(const struct sip_call *c)
 
 void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const struct sip_forward_events *events)
 {
-    if (sip_agent_closes(c->agent)) {
+    if (sip_drain_closes(&c->agent->drain)) {
         story_ended_by(&c->story, CALL_ENDED_STOP);
         events->step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED, .failure = CALL_NO_ANSWER});
         return;
@@ -455,12 +450,6 @@ void sip_forward_established(struct sip_forward *f)
         ring_visitor(f);
 }
 
-void sip_forward_packet(struct sip_forward *f, const struct media_packet *p)
-{
-    if (f && f->talker && !p->event)
-        media_relay(f->talker->media, p);
-}
-
 void sip_forward_played(struct sip_forward *f)
 {
     if (f && f->call && f->ring_back)
@@ -477,3 +466,20 @@ int64_t sip_forward_heard_ms(const struct sip_forward *f)
 {
     return f && f->talker ? media_heard_ms(f->talker->media) : 0;
 }
+
+/* ---- the part ---- */
+
+static void forward_on_packet(struct sip_call *c, const struct media_packet *p)
+{
+    const struct sip_forward *f = c->forward;
+    if (f && f->talker && !p->event)
+        media_relay(f->talker->media, p);
+}
+
+static void forward_on_end(struct sip_call *c)
+{
+    end_forward(c->forward);
+    c->story.end.minutes = c->forward ? minutes_at(c->forward, tick_now_ms()) : 0;
+}
+
+const struct sip_part sip_forward_part = {.packet = forward_on_packet, .end = forward_on_end};

@@ -3,8 +3,12 @@
  * so that no delay is added. */
 #pragma once
 #include "sip/call.h"
+#include "sip/part.h"
 
 struct sip_forward;
+
+/* Relays the visitor's packets. At the end of the call, ends the legs, and adds their minutes to the story. */
+extern const struct sip_part sip_forward_part;
 
 struct sip_forward_events {
     void (*answer)(struct sip_call *c);                           /* answer the visitor's call */
@@ -15,8 +19,6 @@ struct sip_forward_events {
  * already. Of these places, two are kept for callers who have opened the door before, for whom the oldest stranger's
  * call ends. Sets c->forward; the caller derefs it, but not from within an event of media. `events` must outlive it. */
 void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const struct sip_forward_events *events);
-/* Ends the legs at once. NULL is fine. */
-void sip_forward_end(struct sip_forward *f);
 
 /* The service will stop: a telephone that rings for the call is given up. May end the call. */
 void sip_forward_give_up(struct sip_call *c);
@@ -42,13 +44,9 @@ void sip_forward_play(struct sip_forward *f, const struct sound *parts, size_t n
 
 /* The visitor acknowledged the answer. */
 void sip_forward_established(struct sip_forward *f);
-/* A packet came from the visitor. */
-void sip_forward_packet(struct sip_forward *f, const struct media_packet *p);
 /* A sound has been played to the visitor. */
 void sip_forward_played(struct sip_forward *f);
 /* The release tone has been sent to the visitor. */
 void sip_forward_opened(struct sip_forward *f);
-/* The minutes that the phones have taken. */
-int64_t sip_forward_minutes(const struct sip_forward *f);
 /* Arrival of the resident's last packet; 0: nobody talks to the visitor. */
 int64_t sip_forward_heard_ms(const struct sip_forward *f);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "domain/access_spoken.h"
 #include "sip/agent.h"
+#include "sip/call.h"
 
 /* ---- the agent's recognition ---- */
 
@@ -66,7 +67,7 @@ static void sip_hearing_answered(struct spoken_request *r)
     struct sip_hearing *h = container_of(r, struct sip_hearing, request);
     void *call = h->arg;
     h->pending = false;
-    h->agent->asking--;
+    h->agent->drain.asking--;
     if (!r->dropped)
         h->heard(r->result, r->code, call);
     crypto_wipe(r->code, sizeof r->code);
@@ -85,7 +86,7 @@ static bool submit(struct sip_hearing *h)
         return false;
     h->utterance = NULL;
     h->pending = true;
-    h->agent->asking++;
+    h->agent->drain.asking++;
     mem_ref(h->arg);
     return true;
 }
@@ -111,8 +112,9 @@ void sip_hearing_end(struct sip_hearing *h)
     h->utterance = NULL;
 }
 
-void sip_hearing_audio(struct sip_hearing *h, const int16_t *samples, size_t n)
+static void hearing_on_audio(struct sip_call *c, const int16_t *samples, size_t n)
 {
+    struct sip_hearing *h = &c->hearing;
     if (!h->utterance || utterance_take(h->utterance, samples, n) != UTTERANCE_COMPLETE || submit(h))
         return;
     utterance_free(h->utterance);
@@ -124,3 +126,10 @@ bool sip_hearing_busy(const struct sip_hearing *h)
 {
     return (h->pending && !h->request.dropped) || (h->utterance && utterance_state(h->utterance) != UTTERANCE_NONE);
 }
+
+static void hearing_on_end(struct sip_call *c)
+{
+    sip_hearing_end(&c->hearing);
+}
+
+const struct sip_part sip_hearing_part = {.audio = hearing_on_audio, .end = hearing_on_end};

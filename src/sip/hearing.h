@@ -5,6 +5,7 @@
 #include "speech/utterance.h"
 
 struct sip_agent;
+struct sip_part;
 
 /* `code`: the digits, if they were understood. */
 typedef void sip_heard_h(enum spoken_result result, const char *code, void *arg);
@@ -23,12 +24,13 @@ struct sip_hearing {
 void sip_hearing_start(struct sip_agent *a);
 void sip_hearing_stop(struct sip_agent *a);
 
-/* Listens for one utterance, and reports it to `heard`. Not called from within these functions, except that
- * sip_hearing_audio() may report SPOKEN_UNCLEAR. No effect while the models are not ready. */
+/* Takes the visitor's audio, and may report SPOKEN_UNCLEAR meanwhile. At the end of the call, stops listening. */
+extern const struct sip_part sip_hearing_part;
+/* Listens for one utterance, and reports it to `heard`. Not called from within this function. No effect while the
+ * models are not ready. */
 void sip_hearing_begin(struct sip_hearing *h, struct sip_agent *a, const struct id *building, sip_heard_h *heard,
                        void *arg);
 /* Stops listening and drops the speech. No effect if not listening. */
 void sip_hearing_end(struct sip_hearing *h);
-void sip_hearing_audio(struct sip_hearing *h, const int16_t *samples, size_t n);
 /* Whether somebody speaks, or an utterance is being recognised. */
 bool sip_hearing_busy(const struct sip_hearing *h);

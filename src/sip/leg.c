@@ -241,7 +241,7 @@ struct outgoing {
 static void outgoing_destructor(void *arg)
 {
     const struct outgoing *o = arg;
-    o->agent->outgoing--;
+    o->agent->drain.outgoing--;
     sip_agent_settled(o->agent);
 }
 
@@ -257,7 +257,7 @@ static struct outgoing *new_outgoing(struct sip_agent *a, const struct sip_route
     if (!o)
         return NULL;
     *o = (struct outgoing){a, r->auth, r->auth_arg};
-    a->outgoing++;
+    a->drain.outgoing++;
     return o;
 }
 
@@ -297,7 +297,8 @@ static void place(struct sip_leg *l, int status)
         l->trunk = r.trunk;
         sip_trunk_enter(l->trunk);
         l->dialled_ms = tick_now_ms();
-        hash_append(l->agent->legs, hash_joaat_str(sip_dialog_callid(sipsess_dialog(l->session))), &l->dialog, l);
+        hash_append(l->agent->dialogs.legs, hash_joaat_str(sip_dialog_callid(sipsess_dialog(l->session))), &l->dialog,
+                    l);
         return;
     }
     report(l, HUNT_FAILED, status);
@@ -360,7 +361,7 @@ static bool is_leg(struct le *le, void *arg)
 
 static struct sip_leg *find_leg(const struct sip_agent *a, const struct sip_msg *msg)
 {
-    return list_ledata(hash_lookup(a->legs, hash_joaat_pl(&msg->callid), is_leg, (void *)msg));
+    return list_ledata(hash_lookup(a->dialogs.legs, hash_joaat_pl(&msg->callid), is_leg, (void *)msg));
 }
 
 bool sip_leg_knows(struct sip_agent *a, const struct sip_msg *msg)

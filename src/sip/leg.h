@@ -8,7 +8,7 @@
 #include "sip/refresh.h"
 
 struct sip_leg {
-    struct le dialog; /* in agent->legs, while there is a session */
+    struct le dialog; /* in agent->dialogs.legs, while there is a session */
     struct sip_agent *agent;
     const struct sip_leg_events *events;
     void *arg;

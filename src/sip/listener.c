@@ -277,7 +277,7 @@ enum err sip_listener_leave(struct sip_call *c, const struct id *id, struct call
 
 /* ---- the call ---- */
 
-void sip_listeners_packet(struct sip_call *c, const struct media_packet *p)
+static void listeners_on_packet(struct sip_call *c, const struct media_packet *p)
 {
     for (struct le *le = c->listeners.head; le; le = le->next) {
         const struct listener *l = le->data;
@@ -334,7 +334,7 @@ int64_t sip_listeners_alive_ms(const struct sip_call *c)
     return c->talker ? webrtc_alive_ms(c->talker->session) : 0;
 }
 
-void sip_listeners_end(struct sip_call *c)
+static void listeners_on_end(struct sip_call *c)
 {
     struct le *le = c->listeners.head;
     c->talker = NULL;
@@ -344,3 +344,5 @@ void sip_listeners_end(struct sip_call *c)
         free_listener(l);
     }
 }
+
+const struct sip_part sip_listener_part = {.packet = listeners_on_packet, .end = listeners_on_end};

@@ -3,8 +3,12 @@
 #pragma once
 #include "domain/call_command.h"
 #include "sip/call.h"
+#include "sip/part.h"
 
 #define SIP_LISTENERS_MAX 8 /* of one call */
+
+/* Gives the visitor's packets to the listeners, who leave at the end of the call. */
+extern const struct sip_part sip_listener_part;
 
 /* Adds a listener, and notes its key in the call's record. Only a person may join a conversation: caller and
  * resident then hear a tone. The caller answers the visitor's call (sip_call_pick_up), so that the visitor is heard.
@@ -33,9 +37,5 @@ size_t sip_listeners_keys(const struct sip_call *c, struct listener_key ret[stat
 /* Drops those of a key that has ended. May end the call. */
 void sip_listeners_drop_key(struct sip_call *c, const struct id *key);
 
-/* A packet came from the visitor. */
-void sip_listeners_packet(struct sip_call *c, const struct media_packet *p);
 /* The last sign of life of the listener that talks, as tick_now_ms(); 0: none talks. */
 int64_t sip_listeners_alive_ms(const struct sip_call *c);
-/* The call ends. May be called from within an event of a listener. */
-void sip_listeners_end(struct sip_call *c);

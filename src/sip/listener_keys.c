@@ -46,7 +46,7 @@ static enum err question_run(struct store_task *task, struct db *db)
 /* Dropping a listener may end its call, which leaves the list. */
 static void drop_key(struct sip_agent *a, const struct id *key)
 {
-    struct le *le = a->calls.head;
+    struct le *le = a->dialogs.calls.head;
     while (le) {
         struct sip_call *c = le->data;
         le = le->next;
@@ -61,7 +61,7 @@ static void question_answered(struct mail *m)
     for (size_t i = 0; i < q->ended_count && !q->result; i++)
         drop_key(a, &q->ended[i]);
     free(q);
-    a->asking--;
+    a->drain.asking--;
     tmr_start(&a->keys_timer, ASK_MS, ask, a);
     sip_agent_settled(a);
 }
@@ -77,14 +77,14 @@ static void question_done(struct store_task *task, enum err result)
 static size_t list_keys(const struct sip_agent *a, struct listener_key ret[static KEYS_MAX])
 {
     size_t n = 0;
-    for (const struct le *le = a->calls.head; le && n + SIP_LISTENERS_MAX <= KEYS_MAX; le = le->next)
+    for (const struct le *le = a->dialogs.calls.head; le && n + SIP_LISTENERS_MAX <= KEYS_MAX; le = le->next)
         n += sip_listeners_keys(le->data, ret + n);
     return n;
 }
 
 static bool has_listeners(const struct sip_agent *a)
 {
-    for (const struct le *le = a->calls.head; le; le = le->next)
+    for (const struct le *le = a->dialogs.calls.head; le; le = le->next)
         if (((const struct sip_call *)le->data)->listeners.head)
             return true;
     return false;
@@ -101,7 +101,7 @@ static void ask(void *arg)
     q->agent = a;
     q->count = list_keys(a, q->keys);
     q->task = (struct store_task){.mode = STORE_READ, .run = question_run, .done = question_done};
-    a->asking++;
+    a->drain.asking++;
     store_submit(a->store, &q->task);
 }
 

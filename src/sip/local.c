@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "sip/agent.h"
+#include "sip/call.h"
 #include "sip/local_find.h"
 #include "sip/stack.h"
 
@@ -251,7 +252,7 @@ int sip_local_open(struct sip_agent *a, const struct sa *want)
     a->local = (struct sip_local){.want = *want, .all = sa_is_any(want), .changes = -1};
     int e = a->local.all ? open_all(a) : gain(a, want, &a->local.want);
     if (!e)
-        (void)re_snprintf(a->address, sizeof a->address, "%J", &a->local.want);
+        (void)re_snprintf(a->local.address, sizeof a->local.address, "%J", &a->local.want);
     return e;
 }
 

@@ -15,6 +15,7 @@ struct sip_local {
     bool failing; /* an address could not be bound at the last look */
     int changes;  /* the kernel's messages about addresses, or -1 */
     struct tmr look;
+    char address[64]; /* the bound one, for sip_address() */
 };
 
 /* Listens on listen.sip, whose value is `want`. Returns 0 or errno. */

@@ -27,7 +27,7 @@ void sip_message_listen(struct sip_call *c)
     m->began_ms = m->heard_ms = tick_now_ms();
 }
 
-void sip_message_audio(struct sip_call *c, const int16_t *samples, size_t n)
+static void message_on_audio(struct sip_call *c, const int16_t *samples, size_t n)
 {
     struct sip_message *m = &c->message;
     if (!m->samples)
@@ -39,7 +39,7 @@ void sip_message_audio(struct sip_call *c, const int16_t *samples, size_t n)
         m->heard_ms = tick_now_ms();
 }
 
-bool sip_message_over(const struct sip_call *c, int64_t now_ms)
+static bool is_over(const struct sip_call *c, int64_t now_ms)
 {
     const struct sip_message *m = &c->message;
     if (!m->samples)
@@ -107,3 +107,14 @@ void sip_message_end(struct sip_call *c)
     free(m->samples);
     *m = (struct sip_message){0};
 }
+
+/* The action is done. */
+static void message_on_tick(struct sip_call *c, int64_t now_ms)
+{
+    if (!is_over(c, now_ms))
+        return;
+    sip_message_end(c);
+    c->due_ms = now_ms;
+}
+
+const struct sip_part sip_message_part = {.audio = message_on_audio, .tick = message_on_tick, .end = sip_message_end};

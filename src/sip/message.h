@@ -3,6 +3,7 @@
 #include "call/message.h"
 
 struct sip_call;
+struct sip_part;
 
 /* A recording in progress. All zero: none. */
 struct sip_message {
@@ -13,13 +14,13 @@ struct sip_message {
     int64_t max_ms;
 };
 
+/* Records the visitor, and ends the action after a silence or max_s. At the end of the call, keeps the message so far.
+ */
+extern const struct sip_part sip_message_part;
+
 /* Plays the tone, after which sip_message_listen() must be called. */
 void sip_message_begin(struct sip_call *c, int64_t max_s);
 /* Begins to record. */
 void sip_message_listen(struct sip_call *c);
-/* Audio of the visitor, decoded. Ignored unless a message is being recorded. */
-void sip_message_audio(struct sip_call *c, const int16_t *samples, size_t n);
-/* Whether the recording is over: a silence, or its time. */
-bool sip_message_over(const struct sip_call *c, int64_t now_ms);
 /* Keeps the message, if there is speech in it, and forgets the recording. Fine without one. */
 void sip_message_end(struct sip_call *c);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "base/log.h"
 #include "sip/guard.h"
 #include "sip/stack.h"
 #include "sip/target.h"
@@ -66,7 +67,18 @@ void sip_offer_update(struct sip_call *c, const struct sip_msg *msg)
     sip_refresh_on_update(&c->refresh, c->stack, sipsess_dialog(c->session), c->answer.contact, c->offering, msg);
 }
 
-bool sip_offer_tick(struct sip_call *c, int64_t now_ms)
+static void offer_on_tick(struct sip_call *c, int64_t now_ms)
 {
-    return sip_refresh_tick(&c->refresh, c->stack, c->session, c->answer.contact, c->target, now_ms);
+    if (sip_refresh_tick(&c->refresh, c->stack, c->session, c->answer.contact, c->target, now_ms))
+        return;
+    story_ended_by(&c->story, CALL_ENDED_LOST);
+    log_debug("call %u was not refreshed", c->serial);
+    sip_call_end(c);
 }
+
+static void offer_on_end(struct sip_call *c)
+{
+    sip_refresh_end(&c->refresh);
+}
+
+const struct sip_part sip_offer_part = {.tick = offer_on_tick, .end = offer_on_end};

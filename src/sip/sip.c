@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "base/clock.h"
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -16,29 +15,37 @@
 
 #include "call/sound.h"
 #include "call/story_task.h"
-#include "sip/box.h"
-#include "sip/drain.h"
-#include "sip/greeting.h"
+#include "sip/admit.h"
+#include "sip/forward.h"
 #include "sip/hearing.h"
+#include "sip/listener.h"
 #include "sip/listener_keys.h"
+#include "sip/message.h"
+#include "sip/offer.h"
 #include "sip/stack.h"
+#include "sip/story.h"
+#include "sip/tones.h"
 #include "sip/trace.h"
 #include "sip/webrtc.h"
 #include "webrtc/webrtc.h"
 
-#define HASH_SIZE   256
-#define LEAVE_MS    2000 /* at the end, for the answers to our last requests */
-#define PULSE_MS    1000
 #define FDS_MAX     65536 /* highest descriptor for libre's loop */
 #define FDS_DEFAULT 1024  /* if the limit cannot be read */
+
+static const struct sip_part *const call_parts[SIP_PARTS] = {
+    [SIP_PART_HEARING] = &sip_hearing_part, [SIP_PART_MESSAGE] = &sip_message_part,
+    [SIP_PART_FORWARD] = &sip_forward_part, [SIP_PART_LISTENERS] = &sip_listener_part,
+    [SIP_PART_STORY] = &sip_story_part,     [SIP_PART_TONES] = &sip_tones_part,
+    [SIP_PART_OFFER] = &sip_offer_part,     [SIP_PART_ADMIT] = &sip_admit_part,
+};
 
 /* ---- starting ---- */
 
 static enum err sip_fail(struct sip_agent *a, enum err e, const char *what, int number)
 {
     char text[80] = "";
-    (void)snprintf(a->why, sizeof a->why, "listen.sip %s: %s%s%s", a->config->listen_sip, what, number ? ": " : "",
-                   number ? str_error(number, text, sizeof text) : "");
+    (void)snprintf(a->thread.why, sizeof a->thread.why, "listen.sip %s: %s%s%s", a->config->listen_sip, what,
+                   number ? ": " : "", number ? str_error(number, text, sizeof text) : "");
     return e;
 }
 
@@ -76,19 +83,13 @@ static int make_loop(struct sip_agent *a)
     if (!e)
         e = sip_sources_init(&a->sources);
     if (!e)
-        e = hash_alloc(&a->dialogs, HASH_SIZE);
+        e = sip_dialogs_init(&a->dialogs);
     if (!e)
-        e = sip_nonces_init(&a->nonces);
-    if (!e)
-        e = sip_attempts_init(&a->attempts);
-    if (!e)
-        e = hash_alloc(&a->legs, HASH_SIZE);
+        e = sip_box_init(a);
     if (!e)
         e = sip_stack_new(a, &first);
-    if (!e) {
+    if (!e)
         a->sip = first->sip;
-        a->sessions = first->sessions;
-    }
     if (!e)
         e = fd_listen(a->box.fd, FD_READ, sip_on_mail, a);
     return e;
@@ -100,18 +101,8 @@ static enum err open_trace(struct sip_agent *a)
     const char *path = a->config->voice_trace;
     if (!path || !*path || !sip_trace_open(path, &a->trace))
         return ERR_NONE;
-    (void)snprintf(a->why, sizeof a->why, "voice.trace: cannot open %s: errno %d", path, errno);
+    (void)snprintf(a->thread.why, sizeof a->thread.why, "voice.trace: cannot open %s: errno %d", path, errno);
     return ERR_USAGE;
-}
-
-static void on_pulse(void *arg)
-{
-    struct sip_agent *a = arg;
-    atomic_store_explicit(&a->turned_us, clock_monotonic_us(), memory_order_relaxed);
-    atomic_store_explicit(&a->calls_at_turn, a->call_count, memory_order_relaxed);
-    sip_agent_tell_limited(a);
-    story_repeat(false);
-    tmr_start(&a->pulse_timer, PULSE_MS, on_pulse, a);
 }
 
 static enum err sip_set_up(struct sip_agent *a)
@@ -124,7 +115,7 @@ static enum err sip_set_up(struct sip_agent *a)
         return sip_fail(a, ERR_USAGE, "not an address and port", 0);
     if (sip_peers_init(&a->peers, a->config, &bad))
         return sip_fail(a, ERR_USAGE, "voice.peers cannot be read", 0);
-    if (sip_trunks_init(a, a->why, sizeof a->why) || sip_tls_init(a, a->why, sizeof a->why))
+    if (sip_trunks_init(a, a->thread.why, sizeof a->thread.why) || sip_tls_init(a, a->thread.why, sizeof a->thread.why))
         return ERR_USAGE;
     if (a->config->production && !a->peers.restricted)
         log_warn("voice.peers is empty: any host that reaches the SIP port may call");
@@ -140,13 +131,13 @@ static enum err sip_set_up(struct sip_agent *a)
     e = sip_local_open(a, &want);
     if (e)
         return sip_fail(a, ERR_USAGE, "cannot listen", e);
-    if (sip_webrtc_open(a))
+    if (sip_webrtc_open(a, a->thread.why, sizeof a->thread.why))
         return ERR_USAGE;
     sip_trunks_start(a);
     sip_codes_start(a);
     sip_hearing_start(a);
     sip_listener_keys_start(a);
-    on_pulse(a);
+    sip_pulse_start(a);
     return ERR_NONE;
 }
 
@@ -155,14 +146,12 @@ static void sip_tear_down(struct sip_agent *a)
     sip_commands_close(a);
     sip_codes_end(a, NULL);
     sip_trunks_done(a);
-    tmr_cancel(&a->stop_timer);
-    tmr_cancel(&a->leave_timer);
-    tmr_cancel(&a->pulse_timer);
+    sip_drain_done(&a->drain);
+    sip_pulse_stop(a);
     sip_listener_keys_stop(a);
-    atomic_store(&a->calls_at_turn, 0);
     greeting_stop(a);
     sip_hearing_stop(a);
-    list_flush(&a->ended);
+    sip_dialogs_flush(&a->dialogs);
     sip_box_done(a);
     sip_local_close(a);
     while (a->stacks.head)
@@ -172,8 +161,7 @@ static void sip_tear_down(struct sip_agent *a)
     sip_tls_done(a);
     tick_free(a->tick);
     sip_sources_done(&a->sources);
-    mem_deref(a->dialogs);
-    mem_deref(a->legs);
+    sip_dialogs_done(&a->dialogs);
     sip_peers_done(&a->peers);
     fd_close(a->box.fd);
 }
@@ -182,13 +170,13 @@ static void *sip_run(void *arg)
 {
     struct sip_agent *a = arg;
     if (re_thread_init()) {
-        a->start_error = sip_fail(a, ERR_IO, "no memory", 0);
-        sem_post(&a->started);
+        a->thread.error = sip_fail(a, ERR_IO, "no memory", 0);
+        sem_post(&a->thread.started);
         return NULL;
     }
-    a->start_error = sip_set_up(a);
-    bool up = !a->start_error;
-    sem_post(&a->started);
+    a->thread.error = sip_set_up(a);
+    bool up = !a->thread.error;
+    sem_post(&a->thread.started);
     if (up) {
         int e = re_main(NULL);
         if (e)
@@ -204,7 +192,7 @@ void sip_free(struct sip_agent *a)
     if (!a)
         return;
     mailbox_done(&a->box);
-    sem_destroy(&a->started);
+    sem_destroy(&a->thread.started);
     pthread_mutex_destroy(&a->wishes.lock);
     sip_codes_done(a);
     sip_commands_done(a);
@@ -220,23 +208,24 @@ enum err sip_start(const struct config *c, struct store *s, struct known *known,
     a->known = known;
     a->store = s;
     a->board = trunk_board_new();
-    sem_init(&a->started, 0, 0);
+    a->parts = call_parts;
+    sem_init(&a->thread.started, 0, 0);
     pthread_mutex_init(&a->wishes.lock, NULL);
     sip_codes_init(a);
     sip_commands_init(a);
     enum err e = mailbox_init(&a->box);
-    if (!e && pthread_create(&a->thread, NULL, sip_run, a))
+    if (!e && pthread_create(&a->thread.id, NULL, sip_run, a))
         e = ERR_IO;
     if (e) {
         sip_free(a);
         return err_why(ret_why, e, "cannot start the SIP thread");
     }
-    pthread_setname_np(a->thread, "sip");
-    while (sem_wait(&a->started))
+    pthread_setname_np(a->thread.id, "sip");
+    while (sem_wait(&a->thread.started))
         ;
-    if (a->start_error) {
-        pthread_join(a->thread, NULL);
-        e = err_why(ret_why, a->start_error, "%s", a->why);
+    if (a->thread.error) {
+        pthread_join(a->thread.id, NULL);
+        e = err_why(ret_why, a->thread.error, "%s", a->thread.why);
         sip_free(a);
         return e;
     }
@@ -246,13 +235,7 @@ enum err sip_start(const struct config *c, struct store *s, struct known *known,
 
 const char *sip_address(const struct sip_agent *a)
 {
-    return a->address;
-}
-
-unsigned sip_pulse(const struct sip_agent *a, int64_t *ret_turned_us)
-{
-    *ret_turned_us = atomic_load_explicit(&a->turned_us, memory_order_relaxed);
-    return atomic_load_explicit(&a->calls_at_turn, memory_order_relaxed);
+    return a->local.address;
 }
 
 struct trunk_board *sip_trunk_board(const struct sip_agent *a)
@@ -274,48 +257,9 @@ void sip_reload(struct sip_agent *a)
     mailbox_post(&a->box, &a->reload);
 }
 
-/* ---- stopping ---- */
-
-static void on_leave_timer(void *arg)
-{
-    struct sip_agent *a = arg;
-    a->left = true;
-    sip_agent_settled(a);
-}
-
-/* The last call has ended: says goodbye, and ends the loop when that was answered, or after LEAVE_MS. */
-static void on_settled(struct sip_agent *a)
-{
-    if (!a->leaving) {
-        a->leaving = true;
-        tmr_start(&a->leave_timer, LEAVE_MS, on_leave_timer, a);
-        sip_trunks_leave(a);
-    }
-    if (a->left || (!a->outgoing && !sip_trunks_leaving(a)))
-        re_cancel();
-}
-
-static void on_stop(struct mail *m)
-{
-    struct sip_agent *a = container_of(m, struct sip_agent, stop);
-    a->settled = on_settled;
-    sip_codes_end(a, NULL);
-    sip_drain_begin(a, a->stop_wait_ms);
-}
-
-void sip_wind_down(struct sip_agent *a, int64_t wait_ms)
-{
-    if (a->winding_down)
-        return;
-    a->winding_down = true;
-    a->stop_wait_ms = wait_ms;
-    a->stop.run = on_stop;
-    mailbox_post(&a->box, &a->stop);
-}
-
 void sip_stop(struct sip_agent *a, int64_t wait_ms)
 {
     sip_wind_down(a, wait_ms);
-    pthread_join(a->thread, NULL);
+    pthread_join(a->thread.id, NULL);
     story_repeat(true);
 }

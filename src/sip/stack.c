@@ -12,6 +12,8 @@
 #include "sip/admit.h"
 #include "sip/agent.h"
 #include "sip/box.h"
+#include "sip/call_begin.h"
+#include "sip/call_within.h"
 #include "sip/extra.h"
 #include "sip/filter.h"
 #include "sip/guard.h"

@@ -10,7 +10,7 @@ static int64_t sip_story_ms(const struct sip_call *c)
     return tick_now_ms() - c->arrived_ms;
 }
 
-void sip_story_begin(struct sip_call *c)
+static void story_on_begin(struct sip_call *c)
 {
     story_begin(&c->story, CALL_FRONT_SIP, c->record.source, c->decide.to, c->decide.from);
     c->decide.arrival = &c->story.arrival;
@@ -85,12 +85,12 @@ static void write_record(struct sip_call *c)
         story_drop(&c->story);
 }
 
-void sip_story_end(struct sip_call *c)
+static void story_on_end(struct sip_call *c)
 {
     c->ended_ms = sip_story_ms(c);
     if (c->record.tone_fallback)
         sip_story_note(c, CALL_STEP_TONE_FALLBACK, strcmp(c->record.tone, "inband") ? "event" : "tone", NULL);
-    c->told = c->answered_ms || sip_agent_may_tell(c->agent);
+    c->told = c->answered_ms || sip_limits_may_tell(&c->agent->limits);
     if (c->told)
         write_line(c);
     else
@@ -105,3 +105,5 @@ void sip_story_late(struct sip_call *c, const struct call_event *e)
         story_late(&c->story, c->ended_ms, e->decision);
     write_record(c);
 }
+
+const struct sip_part sip_story_part = {.begin = story_on_begin, .end = story_on_end};

@@ -1,6 +1,8 @@
 #include "sip/tones.h"
 
 #include "base/log.h"
+#include "sip/call.h"
+#include "sip/part.h"
 
 #define ANSWER_MS 2000 /* a box that does not answer may have heard the key: it is not sent again */
 
@@ -115,3 +117,10 @@ void sip_tones_stop(struct sip_tones *t)
     tmr_cancel(&t->timer);
     t->cseq = 0;
 }
+
+static void tones_on_end(struct sip_call *c)
+{
+    sip_tones_stop(&c->tones);
+}
+
+const struct sip_part sip_tones_part = {.end = tones_on_end};

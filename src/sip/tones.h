@@ -2,6 +2,7 @@
 #pragma once
 #include "call/log.h"
 #include "media/media.h"
+#include "sip/part.h"
 
 /* Embedded in its owner. */
 struct sip_tones {
@@ -26,3 +27,6 @@ void sip_tones_press(struct sip_tones *t, struct media *m, struct sipsess *sessi
                      const char *keys, const struct release *form, void (*done)(void *arg), void *arg);
 /* An all-zero struct is fine. */
 void sip_tones_stop(struct sip_tones *t);
+
+/* Stops those of a call that ends. */
+extern const struct sip_part sip_tones_part;

@@ -23,7 +23,7 @@ static bool address_of_browsers(const struct sip_agent *a, struct sa *ret)
     return true;
 }
 
-enum err sip_webrtc_open(struct sip_agent *a)
+enum err sip_webrtc_open(struct sip_agent *a, char *why, size_t why_size)
 {
     struct sa at, external;
     const char *address = a->config->voice_external_address;
@@ -35,10 +35,10 @@ enum err sip_webrtc_open(struct sip_agent *a)
         char text[80] = "", where[64] = "";
         const char *reason = str_error(errno, text, sizeof text);
         (void)re_snprintf(where, sizeof where, "%J", &at);
-        (void)snprintf(a->why, sizeof a->why, "listen.webrtc: cannot listen on %s, UDP: %s", where, reason);
+        (void)snprintf(why, why_size, "listen.webrtc: cannot listen on %s, UDP: %s", where, reason);
         if (is_given(a))
             return ERR_USAGE;
-        log_warn("no calls in browsers: %s", a->why);
+        log_warn("no calls in browsers: %s", why);
         return ERR_NONE;
     }
     if (a->config->production && webrtc_is_local(a->webrtc))

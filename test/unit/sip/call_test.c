@@ -395,7 +395,7 @@ static void test_keys_that_arrive_while_the_agent_is_busy_count(void **state)
 /* Runs the call's tick as if that many milliseconds had passed. */
 static void tick_later(void *arg)
 {
-    struct sip_call *c = agent->calls.head->data;
+    struct sip_call *c = agent->dialogs.calls.head->data;
     c->tick.run(c->tick.arg, tick_now_ms() + *(int64_t *)arg);
 }
 
@@ -414,7 +414,7 @@ static void test_a_silent_call_is_ended(void **state)
 
 static void answer_earlier(void *arg)
 {
-    struct sip_call *c = agent->calls.head->data;
+    struct sip_call *c = agent->dialogs.calls.head->data;
     c->answered_ms -= *(int64_t *)arg;
 }
 

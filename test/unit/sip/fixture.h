@@ -91,7 +91,7 @@ static inline void run_on_agent(void (*run)(void *arg), void *arg)
 
 static inline void count_calls(void *arg)
 {
-    *(unsigned *)arg = agent->call_count;
+    *(unsigned *)arg = agent->dialogs.count;
 }
 
 static inline unsigned agent_calls(void)

@@ -289,7 +289,7 @@ static void test_the_resident_opens_the_door_and_talks_on(void **state)
 
 static void first_call(void *arg)
 {
-    const struct sip_call *c = agent->calls.head ? agent->calls.head->data : NULL;
+    const struct sip_call *c = agent->dialogs.calls.head ? agent->dialogs.calls.head->data : NULL;
     struct call_command *ret = arg;
     if (c)
         *ret = (struct call_command){.building_id = c->machine.building_id, .call_id = c->story.arrival.id};

@@ -32,7 +32,7 @@ static bool take_leg(struct le *le, void *arg)
 static struct sip_leg *only_leg(void)
 {
     struct sip_leg *leg = NULL;
-    hash_apply(agent->legs, take_leg, &leg);
+    hash_apply(agent->dialogs.legs, take_leg, &leg);
     return leg;
 }
 

@@ -19,7 +19,7 @@ static bool by_program; /* the commands are of a program's key, not of a person 
 
 static void first_call(void *arg)
 {
-    const struct sip_call *c = agent->calls.head ? agent->calls.head->data : NULL;
+    const struct sip_call *c = agent->dialogs.calls.head ? agent->dialogs.calls.head->data : NULL;
     struct call_command *ret = arg;
     if (c)
         *ret = (struct call_command){.building_id = c->machine.building_id,

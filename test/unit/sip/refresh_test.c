@@ -63,7 +63,7 @@ static void establish(const char *headers)
 
 static struct sip_call *only_call(void)
 {
-    return list_ledata(agent->calls.head);
+    return list_ledata(agent->dialogs.calls.head);
 }
 
 static void make_refresh_due(void *arg)

@@ -1,0 +1,53 @@
+#include "sip/limits.h"
+
+#include <re/re.h>
+
+#include "base/log.h"
+#include "media/tick.h"
+
+#define REPEATED_MAX 500           /* in REPEATED_MS */
+#define REPEATED_MS  (64 * SIP_T1) /* libre keeps each for this long */
+#define LINES_MS     10000         /* between two log lines about suppressed ones */
+#define LINES_MAX    100           /* in that time */
+
+bool sip_limits_may_repeat(struct sip_limits *l)
+{
+    const int64_t now_ms = tick_now_ms();
+    if (now_ms - l->repeated_ms >= REPEATED_MS) {
+        l->repeated_ms = now_ms;
+        l->repeated = 0;
+    }
+    return l->repeated++ < REPEATED_MAX;
+}
+
+bool sip_limits_may_tell(struct sip_limits *l)
+{
+    const int64_t now_ms = tick_now_ms();
+    if (!l->lines_ms || now_ms - l->lines_ms >= LINES_MS) {
+        if (l->lines > LINES_MAX)
+            log_warn("sip calls refused and not logged count=%u", l->lines - LINES_MAX);
+        l->lines_ms = now_ms;
+        l->lines = 0;
+    }
+    return ++l->lines <= LINES_MAX;
+}
+
+void sip_limits_refused(struct sip_limits *l, enum metric_label_REFUSAL limit)
+{
+    metric_add(&metrics.sip_limited[limit], 1);
+    l->refused[limit]++;
+}
+
+void sip_limits_tell(struct sip_limits *l)
+{
+    const int64_t now_ms = tick_now_ms();
+    if (l->refused_ms && now_ms - l->refused_ms < LINES_MS)
+        return;
+    for (size_t i = 0; i < METRIC_REFUSAL_VALUES; i++) {
+        if (!l->refused[i])
+            continue;
+        log_warn("sip calls refused limit=%s count=%u", metric_values_REFUSAL[i], l->refused[i]);
+        l->refused[i] = 0;
+        l->refused_ms = now_ms;
+    }
+}

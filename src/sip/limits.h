@@ -1,0 +1,26 @@
+/* Inside the SIP user agent: bounds of the log lines and of the repeated responses that strangers can cause. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/metric.h"
+
+/* Zero at first. Times are those of tick_now_ms(). */
+struct sip_limits {
+    unsigned repeated; /* refusals that libre repeats, since repeated_ms */
+    int64_t repeated_ms;
+    unsigned refused[METRIC_REFUSAL_VALUES]; /* INVITEs, since the last line about them, at refused_ms */
+    int64_t refused_ms;
+    unsigned lines; /* of calls that were never established, since lines_ms */
+    int64_t lines_ms;
+};
+
+/* Whether one more refusal may be repeated until it is acknowledged, as RFC 3261 requires. Each costs memory for 32 s,
+ * and its source may be forged: in a flood the others are sent once. */
+bool sip_limits_may_repeat(struct sip_limits *l);
+/* Limits the log lines of calls that were never established: anybody can cause them. False: suppress the line. */
+bool sip_limits_may_tell(struct sip_limits *l);
+/* Counts an INVITE that was refused for lack of a place. */
+void sip_limits_refused(struct sip_limits *l, enum metric_label_REFUSAL limit);
+/* Logs their numbers, at most once in ten seconds. To be called about once a second. */
+void sip_limits_tell(struct sip_limits *l);
