@@ -70,7 +70,7 @@ describe('socket activation', () => {
             for (let i = 0; i < RESTARTS; i++) {
                 daemon.process.kill('SIGUSR1');
                 await eventually(() => starts() === i + 2, 'the next start');
-                const before = answers.get(200);
+                const before = answers.get(200) ?? 0;
                 await eventually(() => answers.get(200) > before + CLIENTS, 'answers');
             }
         } finally {
