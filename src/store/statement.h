@@ -68,7 +68,8 @@ void db_row(const struct cursor *c, const struct sql_field *columns, struct aren
 #define SQL_CALL(...)                               (&SQL_STRUCT(__VA_ARGS__).call)
 #define SQL_STRUCT(statement_, count, name, ...)                                                                       \
     ((const struct args_##name){                                                                                       \
-        .call = {(statement_), CALL_##name + 0 * (int)sizeof(SQL_COMPLETE((count) == ARGS_##name))}, __VA_ARGS__})
+        .call = {(int)(statement_), CALL_##name + 0 * (int)sizeof(SQL_COMPLETE((count) == ARGS_##name))},              \
+        __VA_ARGS__})
 #define SQL_COMPLETE(complete)                                                                                         \
     struct {                                                                                                           \
         int unused;                                                                                                    \
