@@ -38,7 +38,7 @@ warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -
     $(if $(filter clang,$(compiler)),-Wno-gnu-zero-variadic-macro-arguments)
 # Without -fvisibility a name of ours goes before a library's own use of the same name.
 protections := -fstack-protector-strong -fno-common -fvisibility=hidden
-# Those that not every compiler and processor has. scripts/check-hardening looks for them in the binary.
+# Protections that not every compiler and processor has. scripts/check-hardening looks for them in the binary.
 maybe := -fstack-clash-protection -ftrivial-auto-var-init=zero -fcf-protection=full -mbranch-protection=standard
 libraries := jansson glib-2.0 libconfuse libcrypto libssl sqlite3 libpq libcurl zlib libbrotlienc speexdsp libevent_core libevent_pthreads libcmark-gfm
 
@@ -166,7 +166,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(generated_headers)
 	mkdir -p $(@D) && echo 'cc $<'
 	$(LAUNCHER) $(compiler) $(flags) $(own) -MMD -MP -c -o $@ $<
 
-# The date of the manual pages is that of the first entry of debian/changelog: each build of a version writes the same bytes.
+# The date of the manual pages is the date of the first entry of debian/changelog: each build of a version writes the same bytes.
 date := $(shell sed -n 's/^ -- .*, \([0-9]* [A-Z][a-z]* [0-9]*\) .*/\1/p' debian/changelog | head -n 1 | LC_ALL=C date -u +%Y-%m-%d -f -)
 $(if $(filter 20%,$(date)),,$(error debian/changelog has no date))
 dated := -DPORTERO_DATE='"$(date)"'

@@ -5,7 +5,7 @@ import { binary } from './peers.mjs';
 
 const TIMES = sized(50, 2), ROUNDS = sized(9, 1);
 
-/** Milliseconds of CPU that a run of the command takes. The shell's `times` tells those of its children in its second line. */
+/** Milliseconds of CPU that a run of the command takes. The second line of the shell's `times` has its children's. */
 function cpuOf(command) {
   const script = `i=0; while [ $i -lt ${TIMES} ]; do "$@" || exit; i=$((i + 1)); done >/dev/null; times`;
   const done = spawnSync('taskset', ['-c', LOAD_CORE, 'sh', '-c', script, 'sh', ...command], { encoding: 'utf8' });

@@ -268,7 +268,7 @@ static void report_load(struct load *l)
     const double direct = percentile(l->direct, l->direct_count, 50);
     const double rate = (double)l->delay_count * 1000 / (double)l->seconds;
     printf("calls: %d of %d ends talk, %.0f packets a second\n", l->talking, 2 * l->count, rate);
-    if (rate < 0.9 * 2 * l->count * PACKETS_PER_S) /* the figures would be those of dropping them */
+    if (rate < 0.9 * 2 * l->count * PACKETS_PER_S) /* the figures would measure dropped packets */
         fail("packets were lost");
     printf("cpu: %.1f %% of a core\n", (double)l->cpu_us / 10 / (double)l->seconds);
     printf("delay: p50 %.2f ms, p99 %.2f ms; control p50 %.2f ms, p99 %.2f ms\n", p50, p99, direct,

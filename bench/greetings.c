@@ -1,5 +1,5 @@
-/* 400 calls at once that hear a greeting of 20 seconds: the set-up of a call, the spacing of the packets next to that
- * of a bare 20 ms timer on the service's core, and the processor time next to that of sipp's play_pcap_audio.
+/* 400 calls at once that hear a greeting of 20 seconds: the set-up of a call, the spacing of the packets next to a bare
+ * 20 ms timer's on the service's core, and the processor time next to sipp's play_pcap_audio.
  *
  * The service (SIP agent, domain, SQLite store with durable commits) and the timer run on core 0, the callers on
  * core 1. They send silence, as call boxes do. Packets are timed by the kernel when they arrive. In the second half
@@ -379,7 +379,7 @@ static int64_t received(void)
     return n;
 }
 
-/* Prints the time that the service takes for a second of a call, `mine` in us, next to that of sipp for as many
+/* Prints the time that the service takes for a second of a call, `mine` in us, next to sipp's time for as many
  * packets. On a busy machine sipp sends fewer than it should, so its time is counted for each packet. */
 static void compare_with_sipp(const char *dir, const char *address, int calls, double mine)
 {

@@ -5,7 +5,7 @@
  *   bench_plans DSN ROWS DSN ROWS [REPEATS]      a line each: statement, time in the first and in the second, in us,
  * for a building not asked for before, then for the same once more
  *
- * Times are those that PostgreSQL takes to execute a statement, for a random building each time; the stores in turn.
+ * Times are how long PostgreSQL takes to execute a statement, for a random building each time; the stores in turn.
  * The first includes pages that are read from the disk. */
 #include <time.h>
 

@@ -81,7 +81,7 @@ function pgbench(dsn, script) {
   return { rate: Number(run(join(programs, version, 'bin/pgbench'), args).match(/^tps = ([\d.]+)/m)[1]) };
 }
 
-/** CPU seconds of the server's processes, with those that ended. */
+/** CPU seconds of the server's processes, ended ones included. */
 function serverCpu(dir) {
   const postmaster = Number(run('head', ['-n1', join(dir, 'data/postmaster.pid')]));
   const children = run('pgrep', ['-P', String(postmaster)]).trim().split('\n').map(Number);

@@ -391,7 +391,7 @@ function forward() {
   result('100 forwarded calls, first ring-back, max', least('ring'), 'ms', 150, 'asked for', '<= 1');
 }
 
-/** Browsers in calls: the service's processor time for each, next to that of the same packets without encryption. */
+/** Browsers in calls: the service's processor time for each, next to its time for the same packets without encryption. */
 function webrtc() {
   const runs = sized([0, 1, 2], [0]).map(() => run('taskset', ['-c', '0,1', join(root, 'build/bench_webrtc')]));
   const figure = (out, name) => Number(out.match(new RegExp(`^${name} .*cpu_percent_a_call=([\\d.]+)`, 'm'))[1]);
@@ -427,7 +427,7 @@ function deliveries() {
   console.log(`  its p99: ${waitingP99} ms, with none ${noneP99} ms; while the deliveries are sent p50 ${sending} ms, p99 ${sendingP99} ms`);
 }
 
-/** The share of keys that are heard, and of those that nobody pressed in speech of `flite`. */
+/** The share of keys that are heard, and how many are heard in speech of `flite` that nobody pressed. */
 function keys() {
   const wav = join(work, 'speech.wav'), raw = join(work, 'speech.raw');
   run('flite', ['-voice', 'slt', '-t', 'The parcel is for apartment four. Please leave it with the doorman.', '-o', wav]);

@@ -63,7 +63,7 @@ function random(n) {
   return Math.floor((state / 4294967296) * n);
 }
 
-/** The limits with the most accepted callers among those that let in at most `goal` of either kind of wrong code. */
+/** The limits with the most accepted callers among the limits that let in at most `goal` of either kind of wrong code. */
 function pick(utterances, goal) {
   let best = null;
   for (let margin = -1; margin <= 6; margin += 0.25)

@@ -22,7 +22,7 @@ class Types {
         this.aliases = [];
     }
 
-    /** The type of a schema; `name` is that of a class, if it needs one. */
+    /** The type of a schema; `name` is the name of a class, if it needs one. */
     of(schema, name) {
         if (schema.$ref) return this.reference(nameOf(schema.$ref));
         if (schema.const !== undefined) return `Literal[${this.literal(schema.const)}]`;

@@ -312,7 +312,7 @@ static struct config *config_new(const char *name)
     return c;
 }
 
-/* Sets the values that follow those of the file, and checks all. `whole`: the file was parsed to its end. */
+/* Sets the values that follow the file, and checks all. `whole`: the file was parsed to its end. */
 static struct config *config_complete(struct config *c, bool whole, const struct config_override *overrides,
                                       size_t count, struct buf *faults)
 {

@@ -110,7 +110,7 @@ enum err config_load_with(const char *path, const struct config_override *overri
 void config_free(struct config *c);
 
 /* Resolves the secret `value` of `key` ("mail.password") into the arena, NUL-terminated: `file:PATH` is the content of
- * the file without its last line end, `cred:NAME` that of a credential (config_credential), `env:NAME` the variable,
- * anything else is the secret itself. Fails with ERR_USAGE if the file cannot be read or is larger than 64 KiB, or the
- * variable is not set; *ret_why (caller frees) names key, place and reason. */
+ * the file without its last line end, `cred:NAME` the content of a credential (config_credential), `env:NAME` the
+ * variable, anything else is the secret itself. Fails with ERR_USAGE if the file cannot be read or is larger than 64
+ * KiB, or the variable is not set; *ret_why (caller frees) names key, place and reason. */
 enum err config_secret_of(const char *key, const char *value, struct arena *a, struct str *ret, char **ret_why) CHECKED;

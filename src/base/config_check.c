@@ -8,7 +8,7 @@
 
 #define SENTENCE_END 120
 #define PORT_MAX     65535
-#define PREFIX_MAX   15  /* digits: those of a whole number (E.164) */
+#define PREFIX_MAX   15  /* digits of a whole number (E.164) */
 #define HOST_MAX     253 /* of a name in the DNS */
 #define ALNUM        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 

@@ -24,9 +24,9 @@ bool config_is_local_url(const char *text);
 bool config_is_protected_url(const char *text);
 /* Whether the text is one of the words ("a|b|c"). */
 bool config_is_word(const char *text, const char *words);
-/* The file of the credential NAME, in the arena: in $CREDENTIALS_DIRECTORY, where systemd puts those of a service;
- * without that variable in /etc/credstore, where systemd finds them. NULL if the name is not that of a file in a
- * directory. */
+/* The file of the credential NAME, in the arena: in $CREDENTIALS_DIRECTORY, where systemd puts a service's credentials;
+ * without that variable in /etc/credstore, where systemd finds them. NULL if a directory cannot hold a file of
+ * this name. */
 const char *config_credential(const char *name, struct arena *a);
 /* Whether the text is one or more of the words, separated by colons. */
 bool config_are_words(const char *text, const char *words);

@@ -83,7 +83,8 @@ uint32_t crypto_uniform(uint32_t bound)
     return v % bound;
 }
 
-/* Writes at most n characters, one for each byte but those that would favour the first ones. Returns their number. */
+/* Writes at most n characters, one for each byte; skips bytes that would favour the first characters. Returns their
+ * number. */
 static size_t put_base62(const unsigned char *bytes, size_t count, char *ret, size_t n)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

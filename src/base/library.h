@@ -7,7 +7,7 @@
  *     #define FLITE(S) S(flite_init) S(flite_text_to_wave)
  *     LIBRARY(flite, FLITE);
  *
- * After LIBRARY_LOAD("libflite.so.1", flite), flite.flite_init() is the library's function. The types are those of the
+ * After LIBRARY_LOAD("libflite.so.1", flite), flite.flite_init() is the library's function. The types come from the
  * library's header, so a call is checked as if it were linked. */
 #pragma once
 #include <stddef.h>
@@ -26,5 +26,6 @@
     library_load(soname, variable##_names, sizeof variable##_names / sizeof *variable##_names, &(variable))
 
 /* Loads the library of this soname for the rest of the process, and sets the `count` pointers at `ret` to its symbols,
- * or those of the libraries it needs. ERR_NOT_FOUND if it or one of them is missing, which is logged. Any thread. */
+ * or the symbols of the libraries it needs. ERR_NOT_FOUND if it or one of them is missing, which is logged. Any thread.
+ */
 enum err library_load(const char *soname, const char *const *names, size_t count, void *ret) CHECKED;

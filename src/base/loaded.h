@@ -9,8 +9,8 @@
 /* Notes the configuration, with the files of its secrets. Once, before threads start; `c` must outlive the process's
  * threads. */
 void loaded_configuration(const struct config *c);
-/* Whether the configuration's file and those of its secrets are as they were. Comments and blanks do not count. Also
- * true if nothing was noted, or if no file was read. */
+/* Whether the configuration's file and the files of its secrets are as they were. Comments and blanks do not count.
+ * Also true if nothing was noted, or if no file was read. */
 bool loaded_configuration_is_current(void);
 
 /* Notes the certificate for HTTPS that is served from now on. */

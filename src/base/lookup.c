@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/wait.h"
 
-#define RUNNING_MOST 64 /* those that nobody waits for any more are among them */
+#define RUNNING_MOST 64 /* look-ups that nobody waits for any more count */
 
 /* The caller and the thread each hold a reference; the last one frees it. */
 struct lookup {

@@ -40,7 +40,7 @@ static int check_schema(const struct config *config)
     return e && e != ERR_USAGE;
 }
 
-/* Prints a line for each check. Adds to *ret_faulty those that found something. */
+/* Prints a line for each check. Adds to *ret_faulty the checks that found something. */
 static enum err check_all(struct store *store, int *ret_faulty, char **ret_why)
 {
     for (size_t i = 0; i < check_count; i++) {

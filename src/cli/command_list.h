@@ -1,4 +1,4 @@
-/* All commands: those of the table tbl/commands.def, then those of the operations of the interface. */
+/* All commands: the rows of tbl/commands.def, then the commands of the interface's operations. */
 #pragma once
 #include "cli/options.h"
 

@@ -19,10 +19,10 @@ enum err datadir_check_owner(const struct config *c, char **ret_why) CHECKED;
  * master.key in data_dir, which is created at the first start with mode 0600; in production it is an error. `needed`:
  * the store has sealed secrets, so a missing file is an error. Errors as above. */
 enum err datadir_master_key(const struct config *c, bool needed, char **ret_why) CHECKED;
-/* Sets the master keys and checks that they are those of a started store; a store without a key takes the current one.
+/* Sets the master keys and checks that a started store has them; a store without a key takes the current one.
  * *ret_rekey: its secrets are still sealed with the previous one. Errors as above. */
 enum err datadir_fit_master_key(const struct config *c, struct store *store, bool *ret_rekey, char **ret_why) CHECKED;
-/* Fails if the configured keys are not those of the store (store_look), and changes nothing but the keys set. */
+/* Fails if the store has other keys than the configuration (store_look), and changes nothing but the keys set. */
 enum err datadir_check_master_key(const struct config *c, struct store *store, char **ret_why) CHECKED;
 /* Fails if datadir_master_key would reject the keys themselves, and changes nothing. A missing master.key of the
  * sandbox is no error. */

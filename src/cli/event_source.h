@@ -14,7 +14,7 @@ struct event_source;
 /* The receiver of the events. Its functions return EXIT_DONE to go on, or the exit status with which all streams end.
  */
 struct event_handler {
-    /* A new connection: the ID of the newest event that the service has, or had before those that follow. May set
+    /* A new connection: the ID of the newest event that the service has, or had before the events that follow. May set
      * `*ret_after` to an earlier number to read the events after it again; then it connects once more. */
     int (*begun)(void *context, size_t source, int64_t newest, int64_t *ret_after);
     int (*event)(void *context, size_t source, const struct event *e);

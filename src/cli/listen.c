@@ -84,7 +84,7 @@ static void post_past_if_caught_up(struct listen *l)
 
 static void keep_past(struct listen *l, const struct listen_event *e)
 {
-    if (l->past_count == PAST_MAX) /* more happens than is kept: those that are there go first */
+    if (l->past_count == PAST_MAX) /* more happens than is kept: the kept events go first */
         post_past(l);
     if (!l->replaying) {
         post_event(l, e);

@@ -1,5 +1,5 @@
 /* The webhook events of an account, made of the events of its buildings' streams: the same types, data and times as in
- * the deliveries to an endpoint. Only the IDs are others: those of an endpoint are made when it gets the event. */
+ * the deliveries to an endpoint. Only the IDs differ: an endpoint's ID is made when it gets the event. */
 #pragma once
 #include "base/arena.h"
 #include "cli/remote_building.h"

@@ -1,5 +1,5 @@
 /* The manual pages, in roff's man macros: made from the tables of commands and of configuration keys when the program
- * is built (src/documents.c). Their date is that of the version, so that every build of it writes the same bytes. */
+ * is built (src/documents.c). Their date is the version's date, so that every build of it writes the same bytes. */
 #pragma once
 #include "cli/command.h"
 

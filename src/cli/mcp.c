@@ -71,7 +71,7 @@ static void say_error(struct bridge *b, const json_t *id, int code, const char *
     b->broken |= !passage_write_error(id, code, message, NULL);
 }
 
-/* A free place, or that of the subscription with the ID; NULL: there is none. */
+/* A free place, or the place of the subscription with the ID; NULL: there is none. */
 static struct passage **subscription(struct bridge *b, const json_t *id)
 {
     for (size_t i = 0; i < SUBSCRIPTIONS; i++)

@@ -61,7 +61,7 @@ static void print_moved(void *context, const struct move_table *t)
     fflush(stdout);
 }
 
-/* Brings the schema of the target up to date; it must then be that of the source. */
+/* Brings the schema of the target up to date; it must then equal the source's. */
 static enum err prepare_target(const struct config *config, const char *dsn, char **ret_why)
 {
     struct config target = *config;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where the derived name would be unclear, or is that of another command. */
+/* Names for operations whose derived name would be unclear, or is another command's. */
 static const struct {
     const char *operation, *words;
 } names[] = {

@@ -206,7 +206,7 @@ void print_value(const json_t *value, FILE *out)
     (void)print_cell(value, 0, 0, out);
 }
 
-/* Puts the members into `flat`, those of an object within as "object.member". */
+/* Puts the members into `flat`, and the members of an object within as "object.member". */
 static void flatten(const json_t *object, const char *prefix, int depth, json_t *flat)
 {
     char full[NAME_MAX_LEN];

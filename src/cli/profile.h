@@ -24,6 +24,6 @@ enum err profile_load(const char *name, struct profile *ret, char **ret_why) CHE
 /* Writes the profile, mode 0600 in a directory with mode 0700, and next to it NAME.pem with the certificate, unless
  * that is STR_NONE. p->ca_file is ignored. Fails with ERR_IO and *ret_why. */
 enum err profile_save(const char *name, const struct profile *p, struct str certificate, char **ret_why) CHECKED;
-/* Deletes the files of the profile; those that do not exist are not an error. */
+/* Deletes the files of the profile; a missing file is not an error. */
 enum err profile_remove(const char *name, char **ret_why) CHECKED;
 void profile_done(struct profile *p);

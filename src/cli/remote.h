@@ -13,7 +13,7 @@
 #define REMOTE_KEY_VARIABLE "PORTERO_KEY"
 #define REMOTE_DEFAULT_URL  "https://localhost:8443"
 
-/* Exit statuses of these commands besides those of `enum exit_status`; docs/cli.md has them. */
+/* Exit statuses of these commands besides `enum exit_status`; docs/cli.md has them. */
 enum remote_exit {
     EXIT_NO_KEY = 3,   /* there is no key, or the service does not accept it */
     EXIT_NO_ANSWER = 4 /* the service could not be reached, or did not respond */

@@ -82,7 +82,7 @@ struct setup {
 /* ---- setup_text.c ---- */
 
 /* Takes the present configuration, if there is one, as what the answers change, and its values as defaults. `force`:
- * it is replaced, as is that of a sandbox. Complains, and fails, if it has errors. */
+ * it is replaced, as a sandbox's configuration always is. Complains, and fails, if it has errors. */
 bool setup_begin(struct setup *s, bool force);
 /* The configuration's text with the answers so far. `filed`: secrets are in their files, and the service's own
  * certificate in its place; otherwise they are in the text, which is then a secret too. In the arena. */

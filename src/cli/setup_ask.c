@@ -102,7 +102,7 @@ static struct str given_answer(const struct setup *s, const struct setup_row *q)
 
 /* ---- defaults ---- */
 
-/* The numbers of each country that may be called: without those that cost more than a call within it. In +1 these are
+/* The numbers of each country that may be called: without numbers that cost more than a call within it. In +1 these are
  * 900 and the countries beyond the United States and Canada. */
 static const char *const countries[] = {
     ("+1, !+1900, !+1242, !+1246, !+1264, !+1268, !+1284, !+1345, !+1441, !+1473, !+1649, !+1658, !+1664, !+1721, "

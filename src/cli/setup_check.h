@@ -15,7 +15,7 @@ bool setup_user(const char *name, struct setup_user *ret);
 /* Writes the host of a URL, without brackets; the rest begins with ":" if there is a port. */
 const char *setup_host(const char *url, char ret[static SETUP_HOST_MAX]);
 #define SETUP_TEXT_MAX 600
-/* Whether the user of the service can read the file; NULL: that of this process. */
+/* Whether the user of the service can read the file; NULL: the user of this process. */
 bool setup_can_read(const char *user, const char *path, char ret_why[static SETUP_TEXT_MAX]);
 /* Whether the file has a certificate that is valid now, and for the host. */
 bool setup_certificate_fits(const char *path, const char *host, char ret_why[static SETUP_TEXT_MAX]);

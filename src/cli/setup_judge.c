@@ -1,4 +1,4 @@
-/* Judges an answer. The rules are those of the configuration: a text with the answer is read and checked as
+/* Judges an answer. The configuration's rules apply: a text with the answer is read and checked as
  * `portero check-config` does it, and what it says because of the answer is the complaint. */
 #include <glib.h>
 #include <stdio.h>

@@ -175,7 +175,7 @@ static bool make_secrets(struct setup *s)
     return true;
 }
 
-/* The directory above that of the data must exist: it may be a mount that is missing. */
+/* The parent of the data directory must exist: it may be a mount that is missing. */
 static bool make_data_dir(struct setup *s)
 {
     return make_directory(s, s->answers[Q_DATA_DIR], 0700, true);

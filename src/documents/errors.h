@@ -5,7 +5,7 @@
 
 #define DOCS_ERRORS_PATH "/docs/errors"
 
-/* Appends those of an operation. */
+/* Appends the errors of an operation. */
 void docs_put_operation_errors(const struct route *row, struct docs_out *out);
 
 /* Calls `visit` once for each error that an operation answers. */

@@ -13,7 +13,7 @@ struct docs_reference {
     const char *description; /* of the service */
     json_t *examples;        /* of replies, by operation ID */
     size_t row_count, tag_count;
-    const struct route *rows[DOCS_ROWS_MAX]; /* those on collections first; those of one path in a row */
+    const struct route *rows[DOCS_ROWS_MAX]; /* collections first; the rows of one path in sequence */
     const char *tags[DOCS_TAGS_MAX];         /* in the order of their first operations */
 };
 

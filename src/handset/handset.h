@@ -56,7 +56,7 @@ void handset_fail(struct handset *h, const char *what, int error);
 /* Prepares the process and reads the WAV file; false: failed. */
 bool handset_init(struct handset *h, const struct handset_options *o, FILE *out);
 /* Opens the SIP stack at `local` (port 0: a free one), which tells `on_call` about calls that come in (NULL: refuses
- * them). `arg` is that of a trace handler, too. Returns 0 or errno. */
+ * them). A trace handler gets `arg`, too. Returns 0 or errno. */
 int handset_open(struct handset *h, const struct sa *local, enum sip_transp transport, const char *agent,
                  sipsess_conn_h *on_call, void *arg);
 /* Makes the audio of a call. Returns 0 or errno. */

@@ -16,7 +16,8 @@ enum {
     PHONE_NOT_ANSWERED = 3 /* no call, refused, or canceled by the caller */
 };
 
-/* Whether the text is ADDRESS:PORT or [IPv6]:PORT with a numeric address, and not that of all addresses. */
+/* Whether the text is ADDRESS:PORT or [IPv6]:PORT with a numeric address, and not the address that means all of them.
+ */
 bool phone_is_address(const char *text);
 
 /* Waits for a call on the calling thread, blocks until it has ended, and returns the exit status. Writes lines to

@@ -28,7 +28,7 @@ enum http_state {
     CONN_BODY,      /* a body is arriving */
     CONN_WAIT,      /* the handler has the request and will answer */
     CONN_FLUSH,     /* the peer is slow to read its reply; nothing is read meanwhile */
-    CONN_STREAM,    /* the reply goes on (http/stream.h); the time limit is that of its next beat */
+    CONN_STREAM,    /* the reply goes on (http/stream.h); the time limit is its next beat */
     CONN_LINGER,    /* our side is closed; input is dropped until the peer closes its side (RFC 9112 section 9.6) */
     CONN_DEAD,      /* the socket is closed; the handler still has the request */
     CONN_STATES
@@ -52,8 +52,8 @@ struct http_protocol {
     void (*run)(struct http_conn *c);
     /* The output is on its way: chooses the state and the event to wait for. May end the connection. */
     void (*settle)(struct http_conn *c);
-    /* The time limit of CONN_HEAD or CONN_BODY has passed: refuses the request, and `run` follows. Or that of
-     * CONN_STREAM: its beat, which may end the connection. */
+    /* The time limit of CONN_HEAD or CONN_BODY has passed: refuses the request, and `run` follows. Or CONN_STREAM's
+     * next beat is due, which may end the connection. */
     void (*timeout)(struct http_conn *c);
     /* The socket is closed. Refuses requests whose bodies are incomplete, and frees everything that no handler needs.
      * Returns false if a handler still has a request; http_conn_free must follow its answer. */

@@ -34,7 +34,7 @@ static void on_loop_tick(evutil_socket_t fd, short event, void *arg)
     http_conns_turn(&l->conns); /* before: input that arrived in time is not too late */
     http_conns_expire(&l->conns);
     if (l->conns.draining)
-        http_streams_drain(&l->conns); /* those that began since */
+        http_streams_drain(&l->conns); /* streams that began since */
     http_conns_relieve(&l->conns, NULL);
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_resume(&l->listeners[i]);
@@ -96,7 +96,7 @@ static void on_stop_mail(struct mail *m)
 {
     struct http_loop *l = container_of(m, struct http_loop, stop_mail);
     int64_t drain_ms = l->conns.shared->drain_ms;
-    http_conns_turn(&l->conns); /* before: more requests may have arrived behind those that wait */
+    http_conns_turn(&l->conns); /* before: more requests may have arrived behind the ones in the queue */
     l->conns.draining = true;
     http_streams_drain(&l->conns);
     start_timer(&l->drain_ev, drain_ms < l->stop_wait_ms ? drain_ms : l->stop_wait_ms);

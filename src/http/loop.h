@@ -9,7 +9,7 @@
 
 struct http_loop {
     struct http_conns conns;
-    struct http_listener listeners[HTTP_LISTENERS]; /* by kind, then those of each on the second address */
+    struct http_listener listeners[HTTP_LISTENERS]; /* by kind, then by kind on the second address */
     struct event_base *base;
     pthread_t thread;
     struct mailbox mailbox;

@@ -18,7 +18,7 @@ struct http_server;
  * does not match its key, ... */
 enum err http_server_new(const struct config *c, const char *control_path, struct http_handler handler,
                          struct http_server **ret, char **ret_why) CHECKED;
-/* Accepts connections, including those that have waited since http_server_new. ret_why: the kernel's reason. */
+/* Accepts connections, including connections that wait since http_server_new. ret_why: the kernel's reason. */
 enum err http_server_start(struct http_server *s, char **ret_why) CHECKED;
 const char *
 http_server_https(const struct http_server *s); /* "127.0.0.1:8443", "localhost:8443" for both; NULL: none */

@@ -50,7 +50,7 @@ static void add_name(struct buf *names, const char *host)
     buf_printf(names, "%s%s:%s", names->n ? "," : "", numeric ? "IP" : "DNS", host);
 }
 
-/* The addresses of this machine's interfaces, but for those of one link. */
+/* The addresses of this machine's interfaces, but for link-local ones. */
 static void add_own_addresses(struct buf *names)
 {
     struct ifaddrs *all = NULL;

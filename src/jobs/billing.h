@@ -11,7 +11,7 @@ enum err jobs_billing_event_receive(struct work *work, const struct billing_even
 /* Reads one session or subscription. A live subscription is read again a day later, as events may get lost. */
 struct job_kind jobs_kind_billing_sync(struct billing *billing);
 /* Runs every ten minutes. Repeats calls for sessions that the provider did not answer, with the same key; reads open
- * sessions; expires those of accounts that have a subscription. */
+ * sessions; expires the sessions of accounts that have a subscription. */
 struct job_kind jobs_kind_billing_reconcile(struct billing *billing);
 /* Queues the first reconciliation, unless one is queued. Called at every start. */
 enum err jobs_schedule_billing(struct tx *tx) CHECKED;

@@ -22,7 +22,7 @@
 #define RECORDS          64    /* results in one transaction, which other writes may have to wait for */
 #define POLL_SHARED_MS   100   /* another node may record the result that deliveries_wait waits for */
 #define BUSY_US          20000 /* between looks while there is enough to do */
-/* Before late deliveries are given up: those that are late because this service was away get their attempts. */
+/* Before late deliveries are given up: deliveries that are late because this service was away get their attempts. */
 #define AWAY_US (3 * 3600 * US_PER_S)
 
 /* The two transactions of the engine, one of each at a time. A store thread runs them, and posts the end to the

@@ -38,7 +38,7 @@ struct sending {
     char *url;
     char authorization[LINE_SIZE], ttl[32], urgency[32], topic[48];
     unsigned char body[4096];
-    struct sending *next; /* of those that ended */
+    struct sending *next; /* in the list of ended ones */
 };
 
 struct notices {

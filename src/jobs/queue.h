@@ -52,7 +52,7 @@ enum err jobs_start(struct jobs *j, struct heartbeat *heartbeat) CHECKED;
 unsigned jobs_nodes(const struct jobs *j);
 /* The current tenure, for work in place of the job threads. */
 struct tenure jobs_tenure(const struct jobs *j);
-/* Takes no more jobs, and waits for those that run. */
+/* Takes no more jobs, and waits for the running ones. */
 void jobs_stop(struct jobs *j);
 void jobs_free(struct jobs *j);
 

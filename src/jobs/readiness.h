@@ -1,7 +1,7 @@
 /* Whether the service can do its work now (SERVICE-21): it neither starts nor stops, the store answers within
- * 1.5 seconds and can be written, its schema and its master key fit, and the clock is that of the database server. Each
- * question reads the store, at most ten times a second, on a thread that waits for nothing else. While commits fail, it
- * also writes once a second: nothing else may, and then nothing would tell that commits succeed again. */
+ * 1.5 seconds and can be written, its schema and its master key fit, and the clock agrees with the database server's.
+ * Each question reads the store, at most ten times a second, on a thread that waits for nothing else. While commits
+ * fail, it also writes once a second: nothing else may, and then nothing would tell that commits succeed again. */
 #pragma once
 #include "base/buf.h"
 #include "base/config.h"

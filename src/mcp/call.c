@@ -20,7 +20,7 @@ struct call {
     struct arena *arena;
     const struct route *row;
     const struct json_node *arguments;        /* an object; NULL: none */
-    const struct json_node *taken[TAKEN_MAX]; /* those that are no members of the body */
+    const struct json_node *taken[TAKEN_MAX]; /* arguments that are not members of the body */
     size_t taken_count;
 };
 

@@ -70,7 +70,7 @@ static const struct hub_form form = {listen_begin, listen_news, listen_end};
 
 /* ---- the request ---- */
 
-/* Of the resources that are asked for, those that the key may read. */
+/* The wanted resources that the key may read. */
 static unsigned admitted(const struct request *q, unsigned wanted, uint32_t *ret_scopes)
 {
     const struct mcp_resource *r;
@@ -120,7 +120,7 @@ static const struct route listen_row =
           .run = RUN_READ, .handler = listen_handler, .media = "text/event-stream",
           .doc = ROUTE_DOC("Service", 200, "Changes for assistants"));
 
-/* The resources of the list. Those that are unknown are not acknowledged. */
+/* The resources of the list. Unknown ones are not acknowledged. */
 static unsigned resources_named(const json_t *uris)
 {
     unsigned set = 0;

@@ -34,7 +34,7 @@ struct mcp_message {
     const struct json_node *params; /* an object; NULL: none */
 };
 
-/* Why a message was refused: the codes are those of JSON-RPC 2.0 and of the protocol. */
+/* Why a message was refused: the codes come from JSON-RPC 2.0 and from the protocol. */
 enum mcp_code {
     MCP_PARSE_ERROR = -32700,
     MCP_INVALID_REQUEST = -32600,

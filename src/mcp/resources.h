@@ -6,7 +6,7 @@ struct mcp_resource {
     const char *uri, *name, *title, *description;
     const char *operation; /* operation ID of the row */
     const char *arguments; /* of its tool, JSON; NULL: none */
-    uint32_t events;       /* those that change it: a set of 1 << enum feed_type */
+    uint32_t events;       /* events that change it: a set of 1 << enum feed_type */
 };
 
 #define MCP_RESOURCES_MAX 8
@@ -16,5 +16,5 @@ const struct mcp_resource *mcp_resource_at(size_t i);
 bool mcp_resource_admits(const struct mcp_resource *r, const struct principal *who);
 /* NULL if there is none. */
 const struct mcp_resource *mcp_resource(struct str uri);
-/* Appends the list of those that the key may read: [{"uri":…},…]. */
+/* Appends the list of resources that the key may read: [{"uri":…},…]. */
 void mcp_put_resources(const struct principal *who, struct buf *out);

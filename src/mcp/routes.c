@@ -201,7 +201,7 @@ static struct str metadata_address(const struct request *q)
     return arena_printf(q->tx.arena, "%s" OAUTH_RESOURCE_PATH MCP_PATH, q->parts->public_url);
 }
 
-/* Before all checks: they are those of the row that the message asks for, or else of this one. */
+/* Before all checks: the checks follow the row that the message asks for, or else this one. */
 static enum err mcp_receive(struct request *q)
 {
     struct mcp_exchange *x = arena_new(q->tx.arena, struct mcp_exchange);

@@ -1,5 +1,5 @@
-/* POST /mcp: the API for assistants, by the Model Context Protocol. Not part of the OpenAPI document: its messages are
- * those of the protocol. */
+/* POST /mcp: the API for assistants, by the Model Context Protocol. Not part of the OpenAPI document: the protocol
+ * defines its messages. */
 #pragma once
 #include "api/route.h"
 

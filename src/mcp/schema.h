@@ -11,8 +11,8 @@ struct mcp_members {
 /* Writes the name and its colon, after a comma if it is not the first. */
 void mcp_put_name(struct mcp_members *m, const char *name);
 
-/* Adds a property for each field of an input to `properties`, with its rules and its description. The fields of a shape
- * of variants are those of all variants. `shape` may be NULL. */
+/* Adds a property for each field of an input to `properties`, with its rules and its description. A shape of variants
+ * has the fields of all variants. `shape` may be NULL. */
 void mcp_put_properties(const struct shape *shape, struct mcp_members *properties);
 /* Adds the names of the required fields, of all variants, to the list of strings that is being written. *any: it has
  * some already. */

@@ -1,5 +1,5 @@
 /* The tools: the rows of the API that need a key and answer with JSON. A tool's name is the row's operation ID, and its
- * arguments are the path's parameters, the query and the members of the body, next to those that stand for headers. */
+ * arguments are the path's parameters, the query and the members of the body, and arguments that stand for headers. */
 #pragma once
 #include "api/route.h"
 

@@ -13,7 +13,7 @@ struct received {
     long status;   /* of the answer */
     struct str url, body;
     struct str signature, trace; /* lines of the head; trace may be empty */
-    bool genuine;                /* the signature is that of the endpoint's secret */
+    bool genuine;                /* the signature was made with the endpoint's secret */
 };
 
 /* Whether deliveries to the URL end here: never in production. */

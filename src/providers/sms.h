@@ -41,7 +41,8 @@ struct texter *builtin_texter_new(struct store *store);
 enum err twilio_texter_new(const struct config *c, struct texter **ret, char **ret_why) CHECKED;
 /* No provider: refuses all. */
 struct texter *no_texter_new(void);
-/* Calls the phone and tells it the code, by a function as texter_ops.send: that of the telephone, which starts later.
+/* Calls the phone and tells it the code, by the telephone's function, of the form of texter_ops.send, which is set
+ * later.
  */
 struct texter *call_texter_new(void);
 /* Before the first message; no effect on other texters. `arg` must outlive the last message. */

@@ -77,7 +77,7 @@ static enum billing_object object_of_type(struct str type)
 }
 
 /* The ID of an invoice's subscription; STR_NONE without one. Reads the member of API versions since 2025-03-31, and
- * that of older ones: events have the version of the webhook endpoint, not ours. */
+ * the member of older ones: events have the version of the webhook endpoint, not ours. */
 static struct str subscription_of_invoice(const json_t *invoice)
 {
     const json_t *details = json_object_get(json_object_get(invoice, "parent"), "subscription_details");

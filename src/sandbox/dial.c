@@ -46,7 +46,7 @@ int64_t dial_now_ms(const struct dial *d)
     return (clock_monotonic_us() - d->began_us) / 1000 + d->silence_ms;
 }
 
-/* The phones ring one after the other, or all at once; the result is that of the last one. */
+/* The phones ring one after the other, or all at once; the last one has the result. */
 static void note_legs(struct dial *d)
 {
     static const enum call_step_kind results[] = {

@@ -7,7 +7,7 @@
 #include "call/clip.h"
 
 #define SPEECH_QUEUE_MAX 200 /* texts and recordings that wait to be prepared */
-#define SPEECH_AHEAD_MAX 100 /* of them, those that no call needs yet: the others' places are for calls */
+#define SPEECH_AHEAD_MAX 100 /* of them, not needed by a call yet: the other places are for calls */
 
 struct speech;
 
@@ -30,7 +30,7 @@ enum err speech_new(struct speech **ret, const struct speech_options *options) C
 /* Stops the thread, which may first finish one text. The mailbox must not be drained afterwards. NULL is fine. */
 void speech_free(struct speech *s);
 
-/* Has it prepared, after those that were asked for before. No effect while SPEECH_QUEUE_MAX others wait. */
+/* Has it prepared, after everything asked for before. No effect while SPEECH_QUEUE_MAX others wait. */
 void speech_ask(struct speech *s, const struct speech_source *source);
 /* The same for a call that may come some day. No effect while SPEECH_AHEAD_MAX others wait. */
 void speech_ask_ahead(struct speech *s, const struct speech_source *source);

@@ -2,10 +2,10 @@
  * has an ear of its own.
  *
  * Free recognition of digits over a telephone is wrong too often to open a door. A claim ("it was this code") is
- * verified instead, by two figures: the ratio, the score of the code less that of the best digits of any number; and
- * the margin, its score less that of a rival, other digits of the same number. Each model names its best rival, and
- * both models score it. The ratio refuses other speech; the margin refuses codes that sound alike. Scores are
- * logarithms a frame. */
+ * verified instead, by two figures: the ratio, the score of the code less the score of the best digits of any number;
+ * and the margin, its score less the score of a rival, other digits of the same number. Each model names its best
+ * rival, and both models score it. The ratio refuses other speech; the margin refuses codes that sound alike. Scores
+ * are logarithms a frame. */
 #pragma once
 #include "speech/spoken_model.h"
 

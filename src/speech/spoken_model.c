@@ -250,7 +250,7 @@ static fsg_model_t *grammar_of_codes(struct spoken_model *m, const char *const *
     return grammar_new(m, &a);
 }
 
-/* State i: the first i digits are those of the code. State n + i: i digits, of which one is another. */
+/* State i: the first i digits equal the code's. State n + i: i digits, of which one is another. */
 static fsg_model_t *grammar_other_than(struct spoken_model *m, const char *code)
 {
     const int n = (int)strlen(code);

@@ -39,7 +39,7 @@ void webrtc_check_forget(struct webrtc_session *s)
         forget_path(&s->paths[i]);
 }
 
-/* An unused place, or that of the path that was checked longest ago, but not that of the path in use. */
+/* An unused place, or the place of the path that was checked longest ago; never the path in use. */
 static struct webrtc_path *place_for_path(struct webrtc_session *s)
 {
     struct webrtc_path *oldest = NULL;

@@ -54,7 +54,7 @@ static struct in6_addr mapped_address(const struct sa *plain)
 
 /* ---- in ---- */
 
-/* The address that the packet was sent to; without the kernel's word for it, that of the socket. */
+/* The address that the packet was sent to; the socket's address if the kernel does not tell. */
 static void read_local(const struct webrtc_socket *s, struct msghdr *m, struct sa *ret)
 {
     const uint16_t port = sa_port(&s->at);

@@ -67,7 +67,7 @@ enum webrtc_end {
     WEBRTC_SILENT,         /* no check for 30 s: the browser or its network is gone */
     WEBRTC_UNREACHED,      /* no check in the first 15 s: the browser cannot reach our port */
     WEBRTC_NO_HANDSHAKE,   /* checked, but DTLS failed or was not complete after 15 s */
-    WEBRTC_NOT_THE_OFFERER /* the certificate is not that of the offer */
+    WEBRTC_NOT_THE_OFFERER /* the certificate is not the offer's */
 };
 
 /* A word for the log and the call's record. */
@@ -94,7 +94,7 @@ enum webrtc_refusal webrtc_open(struct webrtc *w, const struct webrtc_request *r
 /* Tells the browser and frees the session. NULL is fine. */
 void webrtc_close(struct webrtc_session *s);
 /* Sends a packet of another session: in our own stream, with the distances of its sequence numbers and timestamps, and
- * recoded if its format is not that of this session. Drops it before `ready`, events, and if the browser only talks. */
+ * recoded if this session has another format. Drops it before `ready`, events, and if the browser only talks. */
 void webrtc_send(struct webrtc_session *s, const struct media_packet *p);
 bool webrtc_ready(const struct webrtc_session *s);
 /* Whether the offer lets the browser talk, or it only listens. */

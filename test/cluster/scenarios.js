@@ -1,7 +1,7 @@
 // The faults, one row each. `fault` breaks and mends while the clients of the record write; `alone` runs without them.
 // times, quick: how often, in a whole and in a short run. errors: whether clients may see errors of the service (5xx).
 // targets: the nodes that clients talk to, `haproxy` stands for either. gap: the longest time without an acknowledged write
-// is compared with that of a bare libpq loop. unbroken: no client sees a broken connection. readers: of each building's events
+// is compared with the gap of a bare libpq loop. unbroken: no client sees a broken connection. readers: of each building's events
 // for each of these targets (1); cuts: the fault cuts their connections.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

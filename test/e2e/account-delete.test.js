@@ -46,7 +46,7 @@ describe('an account that is deleted', () => {
 
     // ACCOUNT-35, ACCOUNT-37
     it('leaves no row of the person, and all of the others', async () => {
-        // Rows of the other person that must be as they were; those of jobs and nodes change by themselves.
+        // Rows of the other person that must be as they were; rows of jobs and nodes change by themselves.
         const kept = () => [...rows(w.daemon)].flatMap(([table, lines]) => (['job', 'node', 'commit_mark', 'setting'].includes(table) ? [] : lines.map((line) => `${table} ${line}`)))
             .filter((line) => [other.account, other.email, other.phone, other.building.id, other.cabin.id, other.endpoint.id].some((text) => line.includes(text)) && !line.includes(one.email) && !line.includes(one.membership)).sort();
         const before_ = kept();

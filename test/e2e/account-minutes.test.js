@@ -80,7 +80,7 @@ describe('the minutes of an account through Twilio', () => {
     after(() => twilio.close());
 
     // ACCOUNT-29
-    it('bound the time of each call, and are taken by those that are answered', async () => {
+    it('bound the time of each call, and are taken by answered calls', async () => {
         const person = await withPhones(w.client);
         twilio.daemon = w.daemon;
         const call = (resident) => twilio.call({ to: person.number, from: '+15550001111', resident });

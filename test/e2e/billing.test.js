@@ -105,7 +105,7 @@ describe('billing', () => {
         });
 
         // BILLING-11
-        it('is from then on that of each key that it was returned to', async () => {
+        it('belongs from then on to each key that it was returned to', async () => {
             const person = await signIn(client);
             const made = ok(await buy(person), 201);
             const key = idempotencyKey();

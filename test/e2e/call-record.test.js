@@ -110,7 +110,7 @@ describe('call records', () => {
         refused(await person.client.get('/v1/calls/x'), 400, 'INVALID_ID');
     });
 
-    it('of linked buildings are kept apart, and a member reads those of its building', async () => {
+    it('of linked buildings are kept apart, and a member reads its building\'s', async () => {
         const owner = await makeOwner(client);
         const { id: childId, virtual_number: childNumber } = await added(owner);
         const at = (id) => ({ headers: { 'X-Service-Building-Id': id } });

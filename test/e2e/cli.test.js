@@ -229,7 +229,7 @@ describe('check-config', () => {
         assert.equal(made.status, 0, made.stderr);
     }
 
-    it('finds credentials where systemd puts those of a service', async () => {
+    it('finds credentials where systemd puts a service\'s', async () => {
         makeCertificate('credential');
         const files = join(directory, 'credentials');
         mkdirSync(files);

@@ -12,7 +12,7 @@ import { freshEmail, useWorld } from './lib/world.js';
 const PYTHON = '/usr/bin/python3';
 const tests = join(root, 'clients/python/tests');
 
-/** Runs Debian's Python, or that of an environment, to its end: {status, stdout, stderr}. */
+/** Runs Debian's Python, or an environment's, to its end: {status, stdout, stderr}. */
 async function python(args, env = {}, cwd = undefined, program = PYTHON) {
     const child = spawn(program, args, { env: cleanEnvironment({ PYTHONDONTWRITEBYTECODE: '1', ...env }), cwd, timeout: 150_000 });
     const ended = { stdout: '', stderr: '' };

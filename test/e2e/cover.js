@@ -26,7 +26,7 @@ function measure() {
 }
 
 const alone = (name) => /^\/\/ engine: (postgresql|both)/m.test(readFileSync(join(here, `${name}.test.js`), 'utf8'));
-/** The reach of the files, without those that are left out. */
+/** The reach of the files, without the left-out ones. */
 const union = (files, ...out) => new Set(files.filter((file) => !out.includes(file)).flatMap((file) => file.reached));
 
 /** The files to add to `there`, so that both reach all that `rest` reaches. */
@@ -70,7 +70,7 @@ const reached = union(files);
 const never = statements().filter((name) => !reached.has(name)).sort();
 
 writeFileSync(LIST, `# Written by \`make e2e-cover\` on ${new Date().toISOString().slice(0, 10)}. In CI (run.js --cover), of the end-to-end files of both engines these run on
-# PostgreSQL too. With those that run there alone, they reach each statement of src/store/sql, and each SQLSTATE of a failed
+# PostgreSQL too. With the files that run there alone, they reach each statement of src/store/sql, and each SQLSTATE of a failed
 # statement or connection, that all files reach. Below a name: what no other of them reaches.
 ${chosen.map((file) => `${file.name}\n${comment(file.reached.filter((what) => !union([...there, ...chosen], file).has(what)))}`).join('')}
 # Statements that no file executes on PostgreSQL, or only by chance.

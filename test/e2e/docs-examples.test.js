@@ -19,7 +19,7 @@ import { agent, challenge, changeSettings, eventually, freshEmail, grant, messag
 
 const LIMIT_MS = 60_000;
 
-// ---- the values in the examples that stand for those of a reader ----
+// ---- the values in the examples that stand for a reader's ----
 
 const BUILDING = '6b018faceb9d0c2ba6000001';
 const ID = '6b018faceb9d0c2ba6000002';
@@ -73,7 +73,7 @@ const ringing = (listening) => async ({ client, daemon, trunk }) => {
 };
 
 /**
- * The needs of an example before it runs, by operation; those that are not here run as they are. Gives
+ * The needs of an example before it runs, by operation; other operations run as they are. Gives
  * {key: in place of the resident's session, replace: {value in the example: value to run it with}, after: () => …}.
  */
 const NEEDS = {

@@ -55,7 +55,7 @@ function checkShown({ text }, body) {
     }
 }
 
-/** Types it in a new directory: {code, output, statuses, bodies}, those of all responses to curl. */
+/** Types it in a new directory: {code, output, statuses, bodies}, the last two of all responses to curl. */
 async function type(text, daemon, env, answer) {
     const directory = temporaryDirectory();
     const statuses = join(directory, 'statuses');

@@ -11,7 +11,7 @@ describe('an account of the earlier revision', () => {
 
     const admin = (...args) => portero(['admin', 'account', ...args, '--json', '--config', w.daemon.configPath, '--data', w.daemon.data]);
     const choose = (email, revision) => JSON.parse(admin('compat', email, '--revision', revision).stdout);
-    /** The answers of the earlier revision are not those of the document. */
+    /** The document does not have the answers of the earlier revision. */
     const ask = (method, path, json, headers = {}) => key.client.request(method, path, { json, headers, check: false });
     const create = (body, id = idempotencyKey()) => ask('POST', '/v1/unlock', body, { 'Idempotency-Key': id });
     const made = async (body) => ok(await create(body), 201);

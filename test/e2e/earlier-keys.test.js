@@ -17,7 +17,7 @@ describe('keys of an account of the earlier revision', () => {
         const done = portero(['admin', 'account', 'compat', email, '--revision', revision, '--config', w.daemon.configPath, '--data', w.daemon.data]);
         assert.equal(done.status, 0, done.stderr);
     };
-    /** The requests and answers of the earlier revision are not those of the document. */
+    /** The document does not have the requests and answers of the earlier revision. */
     const ask = (who, method, path, json) => who.client.request(method, path, { json, check: false });
     const create = (who, json) => ask(who, 'POST', '/v1/auth/keys', json);
     const scopes = async (key) => ok(await ask(key, 'GET', '/v1/account')).capabilities.scopes;

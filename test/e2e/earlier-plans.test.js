@@ -14,7 +14,7 @@ describe('plans of an account of the earlier revision', () => {
         const done = portero(['admin', 'account', 'compat', email, '--revision', revision, '--config', w.daemon.configPath, '--data', w.daemon.data]);
         assert.equal(done.status, 0, done.stderr);
     };
-    /** The requests and answers of the earlier revision are not those of the document. */
+    /** The document does not have the requests and answers of the earlier revision. */
     const ask = (who, method, path, json, headers = {}) => who.client.request(method, path, { json, headers, check: false });
     const buy = (who, plan, id = idempotencyKey()) => ask(who, 'POST', '/v1/billing/checkout', { plan }, { 'Idempotency-Key': id });
     const account = async (who) => ok(await ask(who, 'GET', '/v1/account'));

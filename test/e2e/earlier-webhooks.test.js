@@ -155,7 +155,7 @@ describe('webhooks of the earlier revision', () => {
         });
 
         // EARLIER-22
-        it('are those of one revision alone', async () => {
+        it('belong to one revision alone', async () => {
             const mine = await listen();
             choose(person, 'current');
             assert.deepEqual(ok(await key.client.get('/v1/webhooks')).data, []);

@@ -106,7 +106,7 @@ describe('the exit status of a start', () => {
         }, /clock is .* ahead/],
     };
 
-    /** Those that check-config finds too, if it asks the store. */
+    /** Errors that check-config finds too, if it asks the store. */
     const OF_STORE = ['a schema that this program cannot use', 'PostgreSQL: no such database', 'PostgreSQL: a role or password that the server refuses'];
 
     // SERVICE-7

@@ -152,13 +152,13 @@ describe('greetings', () => {
     const admin = (...args) => portero(['admin', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data]);
 
     // PHONE-45
-    it('are speech: that of flite\'s own command', async () => {
+    it('are speech, as flite\'s own command speaks them', async () => {
         const heard = await hear(await withCode(), 4000);
         assert.ok(match(flite(WELCOME), heard) > 0.8);
         assert.ok(match(flite('The weather is fine today.'), heard) < 0.5);
     });
 
-    it('are those of the building\'s settings from the next call on', async () => {
+    it('follow the building\'s settings from the next call on', async () => {
         const person = await withCode();
         const path = `/v1/buildings/${person.building.id}/settings`;
         const { headers } = await person.client.get(path);

@@ -234,7 +234,7 @@ describe('a name server that does not answer for one host', () => {
         }
     });
 
-    it('keeps no stop from its end as that of a mail server', async () => {
+    it('keeps no stop from its end while a mail server is looked up', async () => {
         const w = await world({ config: { mail: { provider: 'smtp', url: `smtps://${NAMED}:465`, from: 'door@door.example', user: '' } }, env: names.env });
         try {
             names.silence();

@@ -280,7 +280,7 @@ describe('keys', () => {
         });
 
         // KEY-21
-        it('is counted, or ends, if all others are revoked, and nothing of the calling key or of those that went before', async () => {
+        it('is counted, or ends, if all others are revoked, and nothing of the calling key or of earlier ones', async () => {
             const person = await resident(client, { tone: '9' });
             const [gone, one, two] = [await agent(person), await agent(person), await agent(person)];
             const others = '/v1/auth/keys/revoke-others';

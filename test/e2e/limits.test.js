@@ -1,5 +1,5 @@
 // Rate limits at their defaults: contract "Limits"; docs/behaviour/http.md, docs/behaviour/keys.md.
-// engine: sqlite, because the limits are counted in memory, but that of an e-mail, which has a unit test
+// engine: sqlite, because the limits are counted in memory, but for the limit of an e-mail, which has a unit test
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { behindProxy, ok, refused } from './lib/client.js';

@@ -85,7 +85,7 @@ describe('changes announced to assistants', () => {
     });
 
     // DOC-19, DOC-21
-    it('are those that were asked for, and no others', async () => {
+    it('name the resources that were asked for, and no others', async () => {
         const [grants, activity] = [await open([GRANTS]), await open([ACTIVITY])];
         const made = await grant(person, { type: 'timer', expires_in_minutes: 5 });
         ok(await edit(person, made, { label: 'Movers' }));
@@ -108,7 +108,7 @@ describe('changes announced to assistants', () => {
     });
 
     // DOC-19
-    it('are those that the key may read', async () => {
+    it('name only resources that the key may read', async () => {
         const narrow = await agent(person, ['access:read']);
         const stream = await open(ALL, {}, narrow);
         await stream.read(1);
@@ -152,7 +152,7 @@ describe('changes announced to assistants', () => {
     });
 
     // DOC-20
-    it('are those of one building: a key of several must be narrower', async () => {
+    it('concern one building: a key of several must be narrower', async () => {
         const several = await owner(client);
         await passMidnight(client);
         await added(several);

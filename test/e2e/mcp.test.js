@@ -145,7 +145,7 @@ describe('MCP', () => {
             assert.ok(!(await tools(helper.key)).list.some(({ name }) => name === 'createKey'));
         });
 
-        it('are those of the OpenAPI document that need a key and answer with JSON, of the same names and inputs', async () => {
+        it('are the operations of the OpenAPI document that need a key and answer with JSON, with the same names and inputs', async () => {
             const document = ok(await client.get('/openapi.json'));
             const rows = Object.values(document.paths).flatMap((path) => Object.values(path)).filter((row) => row.security?.length);
             const json = rows.filter((row) => Object.entries(row.responses).every(([status, answer]) =>
@@ -248,7 +248,7 @@ describe('MCP', () => {
         });
 
         // DOC-15
-        it('does not take headers of the message for those of the call', async () => {
+        it('does not take headers of the message for headers of the call', async () => {
             const { id } = (await make({ label: 'h' })).structuredContent;
             const result = await call(helper.client, 'updateUnlock', { id, label: 'i' }, { headers: { 'If-Match': '"7"', 'Idempotency-Key': 'x', 'X-Service-Building-Id': UNKNOWN_ID } });
             assert.equal(result.structuredContent.version, 1);

@@ -140,7 +140,7 @@ describe('the metrics', () => {
         assert.ok(found['portero_store_task_seconds_count{mode="write"}'] > 0);
     });
 
-    it('show deliveries, those that wait, and how late the oldest is', async () => {
+    it('show deliveries, how many wait, and how late the oldest is', async () => {
         const { client } = await signIn(w.client);
         const { id } = ok(await client.post('/v1/webhooks', { url: receiver.url() }), 201);
         const before = await page(w.daemon);

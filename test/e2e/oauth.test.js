@@ -118,7 +118,7 @@ describe('assistants by OAuth', () => {
         const of = (scopes) => `Bearer error="insufficient_scope", resource_metadata="${at()}/.well-known/oauth-protected-resource/mcp", scope="${scopes}"`;
 
         // OAUTH-20
-        it('is told by 403 which scopes a call needs, with those that it has, all at once', async () => {
+        it('is told by 403 which scopes a call needs, with the scopes that it has, all at once', async () => {
             const reader = await agent(await signIn(client), ['logs:read']);
             const call = (name, args) => asked(reader.key, 'tools/call', { name, arguments: args });
             const told = async (answer, scopes) => assert.deepEqual([answer.status, answer.headers['www-authenticate']], [403, of(scopes)]);
@@ -613,7 +613,7 @@ describe('assistants by OAuth', () => {
     });
 
     describe('at the same time', () => {
-        it('two tabs allow the same assistant: it has one grant, that of one exchange', async () => {
+        it('two tabs allow the same assistant: it has one grant, from one exchange', async () => {
             const one = await assistant(client);
             const { site } = await signInBrowser(client);
             for (let round = 0; round < 5; round++) {

@@ -20,7 +20,7 @@ const MAX_BODY = 102_400;
 
 const documented = (language) => new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'm').exec(readFileSync(join(root, 'docs/operations.md'), 'utf8'))[1];
 
-/** How each proxy runs: its configuration, from that of the documentation, and its command. `at` has the directory, the port, the
+/** How each proxy runs: its configuration, made from the documentation's, and its command. `at` has the directory, the port, the
  *  service's HTTP port, and the files of the certificate. */
 const PROXIES = {
     nginx: {

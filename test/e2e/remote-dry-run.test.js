@@ -12,7 +12,7 @@ import { cleanEnvironment } from './lib/daemon.js';
 const ID = 'f0f0f0f0f0f0f0f0f0f0f0f0';
 const KEY = 'svc_agent_"$(id)\'`';
 const HOSTILE = ['it\'s "$HOME" `id` $(id) \\', '-rf --output=/tmp/x', '@/etc/passwd', 'two\nlines\r\ttab', 'Zoë 東京 🚪 \u202e', '!! ~ * ? [a-z] {1,2} & | ; # %s %0A + =', '\'', '\'\'; exit 1 #'];
-/** Options whose text has a form, by the command or for all, and those that exclude others. */
+/** Options whose text has a form, by the command or for all, and options that exclude others. */
 const FORMS = {
     'phone-number': '+15550001111', code: '123456', otp: '123456', start: '09:00', end: '11:00', timezone: 'America/New_York', url: 'https://receiver.test/', 'ring-numbers': '+15550001111',
     email: 'ada@example.com', 'unlock-tone': '9', cursor: 'YWJj', challenge: 'c'.repeat(43), plan: 'weekly', 'quote-id': ID, 'building-id': ID, sdp: 'v=0', days: 'tuesday', events: 'access.granted', scopes: 'account:read',

@@ -2,7 +2,7 @@
 // Each file runs on both store engines unless --engine names one. A file with a line "// engine: sqlite" (or postgresql)
 // runs on that engine only, because its subject does not depend on the store; naming the file and --engine overrides it.
 // A file with "// engine: both" expects something else of each, so it runs on both with --cover, too.
-// With --cover, of the files of both engines only those of postgresql.txt run on PostgreSQL too, and a run of all files fails
+// With --cover, of the files of both engines only the ones in postgresql.txt run on PostgreSQL too, and a run of all files fails
 // if a statement of src/store/sql is not executed there, unless postgresql.txt excepts it.
 // With --again, files that failed run once more, alone: "unstable: NAME" tells of one that passes then.
 // With --reached, each file's costs and what it reached on PostgreSQL are written to JSON.
@@ -107,7 +107,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
     });
 }
 
-/** The processor time of all processes that this one, or another, has waited for, and of those that they have: seconds. */
+/** The processor time of all processes that this one, or another, has waited for, and that its children have waited for: seconds. */
 function processorTime(pid = 'self') {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' '); // from field 3, state
     return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;

@@ -52,7 +52,7 @@ describe('portero setup at a terminal', () => {
         return terminal;
     }
 
-    /** Answers all questions by their first words; '' to those that are not in `given`. */
+    /** Answers all questions by their first words; '' to questions that are not in `given`. */
     async function answerAll(given = {}) {
         const questions = ['Address of the website', 'Address and port for calls', 'TLS certificate', ...(given.key === undefined ? [] : ['PEM file of its private key']), 'Mail server',
             'User at the mail server', 'Sender of e-mail', 'IP addresses of the call boxes', 'E-mail addresses of the residents', 'Numbers or extensions', 'SIP server of the PBX',

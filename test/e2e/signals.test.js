@@ -255,7 +255,7 @@ describe('certificates', () => {
         rmSync(directory, { recursive: true, force: true });
     });
 
-    it('are those of the configuration', async () => {
+    it('come from the configuration', async () => {
         assert.equal(await served(), 'first');
     });
 

@@ -29,7 +29,7 @@ describe('a service whose residents are listed', () => {
     const mails = async (email) => ok(await w.client.as(undefined).get(`/sandbox/messages?channel=email&to=${encodeURIComponent(email)}`)).data;
 
     // KEY-11
-    it('answers any address alike, mails only those that are listed, and logs the others without their address', async () => {
+    it('answers any address alike, mails only listed ones, and logs the others without the address', async () => {
         const [listed, stranger] = [freshEmail(), freshEmail()];
         told(w, 'account', 'add', listed.toUpperCase());
         const answers = [];

@@ -141,7 +141,7 @@ describe('the page of consent', () => {
         const one = await assistant(client, { redirect });
         const tab = await b.open(page(one, { scope: 'openid email' }), await resident(client));
         await tab.getByText('a program on this device (cursor)').waitFor();
-        assert.equal(await tab.getByRole('checkbox', { checked: true }).count(), 4); // those of a new key
+        assert.equal(await tab.getByRole('checkbox', { checked: true }).count(), 4); // a new key's scopes
         const answer = tab.waitForResponse('**/v1/oauth/decision');
         await tab.getByRole('button', { name: 'Allow', exact: true }).click();
         const to = new URL((await (await answer).json()).redirect_to);

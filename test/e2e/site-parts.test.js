@@ -33,7 +33,7 @@ describe('the data in a page', () => {
         };
     }
 
-    /** Without the times of the page and the decision, which are those of the request. */
+    /** Without the times of the page and the decision, which are the request's. */
     const timeless = ({ page, decision: { at, ...decision }, ...data }) => ({ ...data, decision });
 
     async function same({ cookie, site }, id, headers) {
@@ -80,7 +80,7 @@ describe('the data in a page', () => {
         await same({ cookie, site }, id, { 'x-service-building-id': id });
     });
 
-    it('is that of the primary building, or of the only building that the browser\'s key opens', async () => {
+    it('belongs to the primary building, or to the only building that the browser\'s key opens', async () => {
         const person = await owner(client);
         const { id } = person.building, other = (await added(person)).id;
         await same(await signInBrowser(client, { email: person.email }), id);
@@ -106,7 +106,7 @@ describe('the data in a page', () => {
     });
 
     // SITE-4
-    it('is that of a building of the account that the address or the browser names, and of no other', async () => {
+    it('belongs to a building of the account that the address or the browser names, and to no other', async () => {
         const person = await owner(client), stranger = await resident(client);
         const { id } = person.building, other = (await added(person)).id;
         const signedIn = await signInBrowser(client, { email: person.email });

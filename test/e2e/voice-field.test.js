@@ -86,7 +86,7 @@ describe('a telephone in the field', { concurrency: 6 }, () => {
 
 describe('a service', () => {
     // PHONE-8
-    it('on all addresses of the machine answers at those of IPv4 and IPv6', async () => {
+    it('on all addresses of the machine answers at its IPv4 and IPv6 addresses', async () => {
         const w = await world({ config: QUICK, args: ['--https', '127.0.0.1:0', '--http', '127.0.0.1:0', '--sip', '[::]:0'] });
         try {
             const port = w.daemon.sip.slice(w.daemon.sip.lastIndexOf(':') + 1);

@@ -224,7 +224,7 @@ describe('a PostgreSQL server with fewer connections than workers', () => {
         }
     });
 
-    it('serves all requests with those that it has, and warns once', async () => {
+    it('serves all requests with the connections that it has, and warns once', async () => {
         const warning = /store connections=short workers=16/g;
         const until = Date.now() + 60_000;
         const statuses = new Set();

@@ -286,7 +286,7 @@ describe('webhook endpoints', () => {
         });
 
         // HTTP-30, WEBHOOK-1
-        it('is not for members\' keys nor for those of one building: an endpoint hears of all of them', async () => {
+        it('is not for members\' keys nor for keys of one building: an endpoint hears of all of them', async () => {
             const owner = await signIn(client);
             const { id } = ok(await create(owner), 201);
             const home = ok(await owner.client.get('/v1/buildings')).data[0];

@@ -61,7 +61,7 @@ describe('the units', () => {
         for (const name of ['portero.service', 'portero-backup.service']) assert.match(unit(name), /^User=portero\nGroup=portero$/m, name);
     });
 
-    it('need no program but the installed one and those that every Debian has', () => {
+    it('need no program but the installed one and programs that every Debian has', () => {
         const commands = ['portero.service', 'portero-backup.service'].flatMap((name) => [...unit(name).matchAll(/^Exec\w+=[-+!@:]*(\S+)/gm)].map((line) => line[1]));
         for (const command of new Set(commands.filter((path) => path !== '/usr/bin/portero'))) {
             const [owner] = run('dpkg-query', ['-S', `*${command.replace(/^\/usr/, '')}`]).stdout.split('\n').map((line) => /^(\S+): (\/usr)?(\/bin\/\S+)$/.exec(line))

@@ -63,7 +63,7 @@ addEventListener('pageshow', (event) => { if (event.persisted) location.reload()
 /** The same key for each try of one plan. @type {Record<string, string>} */
 const keys = {};
 
-/** @param {string} plan @param {string} [key] that of a checkout that is being prepared */
+/** @param {string} plan @param {string} [key] the key of a checkout that is being prepared */
 const subscribe = (plan, key) => once(async () => {
     keys[plan] ??= newKey();
     try {

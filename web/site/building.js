@@ -204,7 +204,7 @@ function zoneCard() {
             class: 'stack',
             submit: async ({ timezone }) => {
                 await save({ timezone });
-                if (settings.timezone === timezone) location.reload(); // all times of the page are those of the other zone
+                if (settings.timezone === timezone) location.reload(); // all times of the page are in the other zone
             },
         }, field({ name: 'timezone', label: t('timezone_city'), value: chosen, options: zones.map((name) => [name, name.replaceAll('_', ' ')]) })));
 }

@@ -33,7 +33,7 @@ async function subscription() {
     const { pushManager } = await registered();
     const options = { userVisibleOnly: true, applicationServerKey: bytes(notices.application_server_key) };
     return pushManager.subscribe(options).catch(async () => {
-        // It is that of another key, as after a change of the store.
+        // It belongs to another key, as after a change of the store.
         await (await pushManager.getSubscription())?.unsubscribe();
         return pushManager.subscribe(options);
     });

@@ -49,7 +49,7 @@ const PAGE = 10;
 /** @param {string} id */
 const logOf = (id) => logs[id] ??= { open: false, busy: false, error: '', list: [], cursor: null, looks: 0 };
 
-/** Reads the newest page, or the one after those that are shown. @param {string} id @param {boolean} [next] */
+/** Reads the newest page, or the one after the shown pages. @param {string} id @param {boolean} [next] */
 async function read(id, next = false) {
     const log = logOf(id);
     log.busy = true;

@@ -8,7 +8,7 @@ const worker = /** @type {any} */ (self);
 worker.addEventListener('install', () => worker.skipWaiting());
 worker.addEventListener('activate', (/** @type {any} */ event) => event.waitUntil(worker.clients.claim()));
 
-/** The message has the form of declarative Web Push: see src/domain/push.c. A newer one replaces that of its tag. A ring
+/** The message has the form of declarative Web Push: see src/domain/push.c. A newer one replaces the notice of its tag. A ring
  *  stays until somebody has seen it. No button of a notice opens the door, since locked telephones show them. */
 worker.addEventListener('push', (/** @type {any} */ event) => {
     const { notification: { title, body, lang, tag, timestamp }, notice, building_id: building } = event.data.json();
@@ -39,7 +39,7 @@ async function call(path, body) {
     return answer.ok ? answer.json() : {};
 }
 
-/** The browser has a new subscription, or lost its own. The service replaces that of all doors of this browser at once.
+/** The browser has a new subscription, or lost its own. The service replaces the subscription of all doors of this browser at once.
  *  @param {any} event */
 async function renew({ newSubscription, oldSubscription }) {
     for (const { id } of (await call('')).data ?? []) {

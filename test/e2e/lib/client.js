@@ -12,7 +12,7 @@ export function idempotencyKey() {
 }
 
 export class Client {
-    /** check: whether answers are held against the contract. Those of an earlier program may lack members. */
+    /** check: whether answers are held against the contract. An earlier program's answers may lack members. */
     constructor(daemon, { key, base, check = true } = {}) {
         this.daemon = daemon;
         this.key = key;

@@ -1,4 +1,4 @@
-// The table of error codes, and those of them that no test can provoke, each with its reason.
+// The table of error codes, and the ones that no test can provoke, each with its reason.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './daemon.js';

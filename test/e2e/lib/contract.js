@@ -30,7 +30,7 @@ function trimmed(value) {
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, trimmed(member)]));
 }
 
-/** Which members and types a value has, of lists those of all items. */
+/** Which members and types a value has, of lists the members and types of all items. */
 function shapeOf(value) {
     if (Array.isArray(value)) return [...new Set(value.map((item) => JSON.stringify(shapeOf(item))))].sort();
     if (value === null || typeof value !== 'object') return value === null ? 'null' : typeof value;

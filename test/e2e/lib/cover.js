@@ -1,5 +1,5 @@
-// The statements of src/store/sql that the tests reach on PostgreSQL, by the server's log, whose names are those of the
-// prepared statements, and the failures of statements and connections that the store must survive, by SQLSTATE.
+// The statements of src/store/sql that the tests reach on PostgreSQL, by the server's log, which has the names of prepared
+// statements, and the failures of statements and connections that the store must survive, by SQLSTATE.
 import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';

@@ -19,7 +19,7 @@ export function nodeOptions(w, { config = {}, env = {}, ...rest } = {}) {
     return { config: { ...config, store: { ...store, ...config.store }, secrets: { master_key: `file:${w.daemon.data}/master.key` } }, env, ...rest };
 }
 
-/** The nodes as one of them lists them: those of that state, the oldest first. */
+/** The nodes as one of them lists them: the nodes in the state, the oldest first. */
 export function nodes(w, state) {
     const done = portero(['admin', 'node', 'list', '--config', w.daemon.configPath, '--data', w.daemon.data, '--json']);
     assert.equal(done.status, 0, done.stderr);

@@ -65,7 +65,7 @@ export async function decide(site, request, more = {}) {
     return { address: to.origin + to.pathname, ...Object.fromEntries(to.searchParams) };
 }
 
-/** Connects an assistant to a new account, or to that of `person`: {assistant, site, email, tokens}. */
+/** Connects an assistant to a new account, or to the account of `person`: {assistant, site, email, tokens}. */
 export async function connected(client, { person, scope, ...options } = {}) {
     const one = await assistant(client, options);
     const { site, email } = await signInBrowser(client, person ? { email: person.email } : {});

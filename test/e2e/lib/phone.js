@@ -135,7 +135,7 @@ export async function refusing(status, { rings = true, contact } = {}) {
 
 /** baresip as a call box; driven over its control port with netstrings of JSON. */
 export class Baresip {
-    /** account: a line of baresip's file `accounts`, in place of that of test/e2e/baresip. record: it writes what it hears to
+    /** account: a line of baresip's file `accounts`, in place of the line in test/e2e/baresip. record: it writes what it hears to
      *  a file …-dec.wav in its directory, complete when the call has ended. play: the WAV file that it plays, in place of its echo. listen: its SIP port. nameserver: ADDRESS:PORT, in place of the system's. */
     static async start({ account, record = false, play, listen = 0, nameserver } = {}) {
         const phone = new Baresip();

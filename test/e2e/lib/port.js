@@ -12,7 +12,7 @@ async function canListen(socket) {
     return true;
 }
 
-/** A port that is free for TCP and UDP, below those that services take for audio (16384) and the kernel's ephemeral ones, so
+/** A port that is free for TCP and UDP, below the ports that services take for audio (16384) and the kernel's ephemeral ones, so
  *  that nothing that asks for any port is given it meanwhile; above 10080, which browsers refuse. */
 export async function freePort() {
     for (;;) {

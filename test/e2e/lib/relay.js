@@ -40,7 +40,7 @@ export class Relay {
     user = 'portero';
     password = 'pass word';
     mails = []; // {mail: as parsed, raw, from, to, secure, user}
-    received = []; // every message's text, also of those that were refused then
+    received = []; // every message's text, also of messages that were refused then
     steps = []; // 'connect', 'from', 'to', 'data'
     auths = [];
     errors = [];

@@ -16,7 +16,7 @@ export function cookieOf(answer) {
     return { value: pair.slice(COOKIE.length + 1), attributes };
 }
 
-/** A browser with this cookie value at a daemon: methods as those of a Client, with paths below /app. */
+/** A browser with this cookie value at a daemon: the methods of a Client, with paths below /app. */
 export function browser(client, cookie) {
     const call = (method, target, { headers, ...options } = {}) => client.as(undefined).request(method, `/app${target}`,
         { ...options, headers: { ...SAME_ORIGIN, ...(cookie === undefined ? {} : { cookie: `${COOKIE}=${cookie}` }), ...headers } });

@@ -81,7 +81,7 @@ export class Stream {
         return this;
     }
 
-    /** The first n events, or those that came before the end. */
+    /** The first n events, or the events that came before the end. */
     async read(n) {
         await this.until(() => this.events.length >= n || this.ended, `event ${n}`);
         if (this.events.length < n) throw new Error(`ended before event ${n}: ${JSON.stringify(this.events)}`);

@@ -108,7 +108,7 @@ export class StripeImitation {
         return found?.fault;
     }
 
-    /** Those that fit and were answered. */
+    /** The requests that match and were answered. */
     asked(pattern) {
         return this.requests.filter(({ method, path }) => pattern.test(`${method} ${path}`));
     }

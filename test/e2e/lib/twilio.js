@@ -57,7 +57,7 @@ export class Twilio {
         this.requests.length = 0;
     }
 
-    /** Offers fresh numbers of a country: those. */
+    /** Offers fresh numbers of a country, and returns them. */
     offer(country, count = 1) {
         const prefix = country === 'US' ? '+1201' : '+1416';
         const fresh = Array.from({ length: count }, () => prefix + String(randomBytes(4).readUInt32BE() % 10_000_000).padStart(7, '0'));

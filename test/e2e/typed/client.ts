@@ -27,7 +27,7 @@ export function must<Data, Refusal>({ data, error, response }: Answer<Data, Refu
     return data;
 }
 
-/** The code of a refusal, one of those that the operation's document names; a success ends the story. */
+/** The code of a refusal, one of the codes that the operation's document names; a success ends the story. */
 export function refusal<Data, Code extends string>({ error, response }: Answer<Data, { error: { code: Code } }>): Code {
     if (response.ok || error === undefined) throw new Error(`${response.status} ${response.url} was to be refused`);
     return error.error.code;

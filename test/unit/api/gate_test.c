@@ -447,7 +447,7 @@ static void other_accounts_lack_the_paths_of_the_earlier_revision(void **state)
     assert_int_equal(s->failures, 0);
 }
 
-/* The second check is that of a transaction that runs again, when the account's revision has changed. */
+/* The second check belongs to a transaction that runs again, when the account's revision has changed. */
 static enum err revision_run(struct tx *tx, void *arg)
 {
     struct scene *s = arg;

@@ -26,7 +26,7 @@ static const struct route open_rows[] = {
     ROUTE("look", GET, "/look", .doc = ROUTE_DOC("Service", 200, "Look")),
     ROUTE("page", GET, "/page/", .flags = ROUTE_PAGE, .doc = ROUTE_DOC("Sandbox", 200, "A page")),
 };
-/* Responses with the same first code and status as those of keyed_rows, and other contents. */
+/* Responses with the same first code and status as in keyed_rows, and other contents. */
 static const struct route more_rows[] = {
     ROUTE("first", GET, "/a/first", .credential = CRED_WEB_SESSION, .store_error = ERR_CREATE_FAILED,
           .doc = ROUTE_DOC("Access grants", 200, "First")),

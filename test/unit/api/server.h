@@ -131,7 +131,7 @@ static inline bool answer_has(const struct answer *a, const char *text)
     return a->body.n && memmem(a->body.p, a->body.n, text, strlen(text));
 }
 
-/* The envelope of one error, whose requestId is that of the header. */
+/* The envelope of one error, whose requestId equals the header's. */
 static inline void expect_envelope(const struct answer *a, int status, const char *code)
 {
     char wanted[80];

@@ -262,7 +262,7 @@ static int open_postgresql(void **state)
     return fixture_open_postgresql(state) ? -1 : server_open(state, sets, 1);
 }
 
-/* Lets every handler end, also those of a test that failed. */
+/* Lets every handler end, also a failed test's. */
 static int close_server(void **state)
 {
     release_all();
@@ -550,7 +550,7 @@ static void too_long_a_body_is_refused_and_names_the_limit(void **state)
     answer_done(&a);
 }
 
-/* More requests than workers: those that run end, those that wait are dropped, and the service can be freed. */
+/* More requests than workers: running ones end, waiting ones are dropped, and the service can be freed. */
 static void the_service_ends_with_blocking_requests_waiting(void **state)
 {
     struct server *s = *state;

@@ -57,7 +57,7 @@ static int64_t refused_by(enum metric_label_SHARE limit)
     return metric_get(&metrics.lookups_refused[METRIC_LOOKUP_DOCUMENT * METRIC_SHARE_VALUES + limit]);
 }
 
-/* Those that others hold, from i on: each of another account, address and host unless a format has no number. */
+/* Slots that others hold, from i on: each of another account, address and host unless a format has no number. */
 static void hold(struct asking *held, int count, const char *address, const char *url)
 {
     for (int i = 0; i < count; i++) {

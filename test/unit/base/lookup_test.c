@@ -28,7 +28,7 @@ static struct {
     int asked, answered;
 } server = {.lock = PTHREAD_MUTEX_INITIALIZER, .answers = PTHREAD_COND_INITIALIZER};
 
-/* The program's own definition comes before that of libc. A silent name server holds up the look-ups of names. */
+/* The program's own definition comes before libc's. A silent name server holds up the look-ups of names. */
 __attribute__((visibility("default"))) int getaddrinfo(const char *host, const char *service,
                                                        const struct addrinfo *hints, struct addrinfo **ret)
 {

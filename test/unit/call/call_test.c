@@ -211,7 +211,7 @@ static void step(struct call *c, char letter, const struct greetings *g, struct 
     call_step(c, &e, out);
 }
 
-/* The actions of a whole script; `.` ends those of one event. The caller frees it. */
+/* The actions of a whole script; `.` ends the actions of one event. The caller frees it. */
 static char *play(struct call *c, const char *script, const struct greetings *g)
 {
     char *text = NULL;

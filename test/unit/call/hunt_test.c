@@ -76,7 +76,7 @@ static struct hunt_event event_of(const char *word)
     return e;
 }
 
-/* The actions of a whole script; `.` ends those of one event. The caller frees it. */
+/* The actions of a whole script; `.` ends the actions of one event. The caller frees it. */
 static char *play(struct play *p, const char *plan, const char *script)
 {
     char *text = NULL, copy[200], *rest = copy;

@@ -157,7 +157,7 @@ static void a_count_that_is_none_is_refused(void **state)
         takes(&(struct take){.fds = counts[i], .names = "https:http", .why = "LISTEN_FDS must be a number up to 16"});
 }
 
-static void a_name_must_be_that_of_a_listener_and_be_given_once(void **state)
+static void a_name_must_belong_to_a_listener_and_be_given_once(void **state)
 {
     (void)state;
     takes(&(struct take){.fds = "1", .names = NULL, .why = "socket 3: FileDescriptorName=: must be https"});
@@ -200,7 +200,7 @@ int main(void)
         cmocka_unit_test(sockets_replace_the_addresses_of_their_names),
         cmocka_unit_test(descriptors_for_another_process_are_left_alone),
         cmocka_unit_test(a_count_that_is_none_is_refused),
-        cmocka_unit_test(a_name_must_be_that_of_a_listener_and_be_given_once),
+        cmocka_unit_test(a_name_must_belong_to_a_listener_and_be_given_once),
         cmocka_unit_test(a_descriptor_must_listen_for_tcp),
         cmocka_unit_test(the_variables_do_not_reach_other_processes),
     };

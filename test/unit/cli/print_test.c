@@ -50,7 +50,7 @@ static void columns_are_as_wide_as_characters_not_bytes(void **state)
                   "name  id\nZoë   1\nAnna  2\n");
 }
 
-static void columns_are_those_of_all_rows_but_the_hidden_and_empty_ones(void **state)
+static void columns_come_from_all_rows_but_the_hidden_and_empty_ones(void **state)
 {
     static const char *const hidden[] = {"b", NULL};
     char text[256] = "";
@@ -147,7 +147,7 @@ int main(void)
         cmocka_unit_test(a_list_prints_as_a_table),
         cmocka_unit_test(a_list_within_an_object_prints_as_a_table_under_its_name),
         cmocka_unit_test(columns_are_as_wide_as_characters_not_bytes),
-        cmocka_unit_test(columns_are_those_of_all_rows_but_the_hidden_and_empty_ones),
+        cmocka_unit_test(columns_come_from_all_rows_but_the_hidden_and_empty_ones),
         cmocka_unit_test(members_of_an_object_within_have_both_names),
         cmocka_unit_test(a_table_wider_than_the_terminal_prints_as_lines),
         cmocka_unit_test(a_list_wider_than_the_terminal_has_the_columns_that_fit),

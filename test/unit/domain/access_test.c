@@ -163,7 +163,7 @@ static void test_a_release_takes_a_use_and_records_log_event_and_last_buzz(void 
                    arena_printf(&fx->arena, "%s|%s|28|evt_\n", fx->account.text, fx->building.text).p);
 }
 
-static void test_the_event_of_the_last_use_follows_that_of_the_release(void **state)
+static void test_the_event_of_the_last_use_follows_the_event_of_the_release(void **state)
 {
     struct building_fixture *fx = *state;
     const struct grant g = timer(fx, "Once", 1);
@@ -916,10 +916,10 @@ static void test_a_forwarded_call_names_the_five_newest_grants_at_most(void **st
         T(test_a_building_may_forward_to_its_own_phone_or_to_no_phone),                                                \
         T(test_a_decision_carries_the_buildings_tones_and_greetings),                                                  \
         T(test_a_release_takes_a_use_and_records_log_event_and_last_buzz),                                             \
-        T(test_the_event_of_the_last_use_follows_that_of_the_release), T(test_an_unlimited_grant_stays_unlimited),     \
-        T(test_timers_come_before_routines_and_the_oldest_first), T(test_a_timer_opens_within_its_window_only),        \
-        T(test_a_routine_opens_inside_its_window_only), T(test_a_disabled_or_revoked_grant_opens_nothing),             \
-        T(test_concurrent_calls_never_take_the_last_use_twice),                                                        \
+        T(test_the_event_of_the_last_use_follows_the_event_of_the_release),                                            \
+        T(test_an_unlimited_grant_stays_unlimited), T(test_timers_come_before_routines_and_the_oldest_first),          \
+        T(test_a_timer_opens_within_its_window_only), T(test_a_routine_opens_inside_its_window_only),                  \
+        T(test_a_disabled_or_revoked_grant_opens_nothing), T(test_concurrent_calls_never_take_the_last_use_twice),     \
         T(test_a_code_is_collected_only_if_a_passcode_is_usable), T(test_a_correct_code_releases_and_takes_a_use),     \
         T(test_a_wrong_code_is_recorded_without_the_code), T(test_only_the_exact_code_matches),                        \
         T(test_the_recogniser_gets_codes_with_voice_up_to_a_number),                                                   \

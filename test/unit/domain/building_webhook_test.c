@@ -1,4 +1,4 @@
-/* Endpoints of the earlier revision, and their deliveries, next to those of the current one. */
+/* Endpoints of the earlier revision, and their deliveries, next to endpoints of the current one. */
 #include "domain/building.h"
 #include "domain/building_webhook.h"
 #include "domain/delivery.h"

@@ -329,7 +329,7 @@ static void test_of_concurrent_updates_with_one_version_one_wins(void **state)
 
 /* As after an update by a program that does not know the column. */
 /* EARLIER-6 */
-static void test_the_uses_given_are_at_least_those_that_remain(void **state)
+static void test_the_uses_given_are_at_least_the_remaining_ones(void **state)
 {
     struct building_fixture *fx = *state;
     struct grant_input in = five_minutes;
@@ -588,7 +588,7 @@ static void test_a_building_without_grants_has_an_empty_list(void **state)
         T(test_an_update_cannot_take_the_code_of_another_passcode_but_keep_its_own),                                   \
         T(test_generated_codes_are_four_digits_and_unused), T(test_an_update_counts_and_a_stale_version_conflicts),    \
         T(test_a_refused_update_changes_nothing), T(test_of_concurrent_updates_with_one_version_one_wins),             \
-        T(test_the_uses_given_are_at_least_those_that_remain), T(test_revocation_is_final_and_may_be_repeated),        \
+        T(test_the_uses_given_are_at_least_the_remaining_ones), T(test_revocation_is_final_and_may_be_repeated),       \
         T(test_a_linked_building_accepts_writes_only_while_subscribed),                                                \
         T(test_a_deleted_linked_building_accepts_no_grant), T(test_the_primary_building_needs_no_subscription),        \
         T(test_the_count_of_enabled_grants_is_correct_after_every_change),                                             \

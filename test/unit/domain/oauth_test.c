@@ -299,7 +299,7 @@ static void test_a_client_that_connects_again_replaces_its_grant(struct tx *tx)
     size_t count = 0;
     for (bool more; !db_next(&rows, &more) && more;)
         count++;
-    assert_int_equal(count, 1); /* those that ended are deleted */
+    assert_int_equal(count, 1); /* ended grants are deleted */
 }
 
 /* OAUTH-17 */

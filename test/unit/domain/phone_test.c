@@ -180,7 +180,7 @@ static void test_changes_are_limited_at_the_request_and_at_the_confirmation(stru
     assert_int_equal(tx->retry_after_s, 12 * 3600);
     tx->now_us += 1;
     assert_none(phone_code_sent(tx, &me, &late.id));
-    /* The sent code is older than that of the third change, so it is not the newest: no code is pending. */
+    /* The sent code is older than the third change's, so it is not the newest: no code is pending. */
     assert_error(confirm(tx, &me, str_z(late.text)), ERR_PHONE_CODE_EXPIRED);
     tx->now_us += DAYS / 2 - 1;
     verified(tx, &me, MINE);

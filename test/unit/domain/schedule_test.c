@@ -132,7 +132,7 @@ static void test_a_window_includes_its_start_and_not_its_end(void **state)
 }
 
 /* GRANT-23 */
-static void test_the_day_is_that_of_the_zone(void **state)
+static void test_the_day_is_the_day_of_the_zone(void **state)
 {
     (void)state;
     const struct schedule tokyo = make(SAT, "00:00", "09:00", "Asia/Tokyo");
@@ -270,7 +270,7 @@ int main(void)
         cmocka_unit_test(test_only_names_of_the_zone_database_are_known),
         cmocka_unit_test(test_rules_that_change_take_effect_while_it_runs),
         cmocka_unit_test(test_a_window_includes_its_start_and_not_its_end),
-        cmocka_unit_test(test_the_day_is_that_of_the_zone),
+        cmocka_unit_test(test_the_day_is_the_day_of_the_zone),
         cmocka_unit_test(test_every_day_of_the_week_has_its_bit),
         cmocka_unit_test(test_daylight_saving_moves_the_window),
         cmocka_unit_test(test_a_skipped_hour_never_opens_and_a_repeated_hour_opens_twice),

@@ -47,7 +47,7 @@ static inline void tx_sql(struct tx *tx, const char *sql)
     assert_none(tx->db->engine->script(tx->db, sql));
 }
 
-/* Takes every due job. Returns the number of those of the kind; *ret_payload (may be NULL) is the last one's payload.
+/* Takes every due job. Returns how many were of the kind; *ret_payload (may be NULL) is the last one's payload.
  */
 static inline int64_t take_jobs(struct tx *tx, const char *kind, struct str *ret_payload)
 {

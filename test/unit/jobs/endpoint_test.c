@@ -82,7 +82,7 @@ static unsigned fill(struct fixture *f, unsigned endpoint, struct attempt *attem
     return n;
 }
 
-/* The number of attempts that one endpoint may begin, after those that have begun since the offer. */
+/* The number of attempts that one endpoint may begin, after the attempts that have begun since the offer. */
 static unsigned take_room(struct delivery_take *offer, unsigned i)
 {
     const struct delivery_lane *lane = &offer->lanes[i];

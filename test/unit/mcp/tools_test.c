@@ -90,7 +90,7 @@ static void arguments_are_the_parameters_of_the_path(void **state)
     assert_true(str_eq(mcp_parameter(mcp_tool_named("expireCheckout"), 0), STR("id")));
 }
 
-static void resources_are_those_that_the_key_may_read(void **state)
+static void resources_are_limited_to_the_key(void **state)
 {
     (void)state;
     struct buf text = BUF(LIST_MAX);
@@ -112,7 +112,7 @@ int main(void)
         cmocka_unit_test(a_key_sees_the_tools_of_its_scopes_and_kind),
         cmocka_unit_test(rows_without_a_key_and_without_json_are_no_tools),
         cmocka_unit_test(arguments_are_the_parameters_of_the_path),
-        cmocka_unit_test(resources_are_those_that_the_key_may_read),
+        cmocka_unit_test(resources_are_limited_to_the_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

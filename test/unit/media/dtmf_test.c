@@ -147,7 +147,7 @@ static void test_a_timestamp_may_never_move(void **state)
     assert_string_equal(heard, "445");
 }
 
-/* A press of 100 ms without the marker, packets 20 ms apart; those of `lost`, counted from 0, do not arrive. */
+/* A press of 100 ms without the marker, packets 20 ms apart; the packets in `lost`, counted from 0, do not arrive. */
 static void press_unmarked(int64_t ms, uint8_t code, unsigned lost)
 {
     for (unsigned i = 0; i < 8; i++) {

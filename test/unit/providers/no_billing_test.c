@@ -74,7 +74,7 @@ static void an_account_has_an_active_unit_for_each_building_at_no_price(void **s
     assert_int_equal(subscription(d, OTHER).quantity, 1);
 }
 
-static void the_only_price_is_that_of_the_free_plan(void **state)
+static void the_free_plan_has_the_only_price(void **state)
 {
     struct fixture *d = *state;
     struct billing_prices prices;
@@ -134,7 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_account_has_an_active_unit_for_each_building_at_no_price),
-        TEST(the_only_price_is_that_of_the_free_plan),
+        TEST(the_free_plan_has_the_only_price),
         TEST(nothing_can_be_bought),
         TEST(objects_of_other_providers_are_out_of_reach),
         TEST(another_building_costs_nothing),

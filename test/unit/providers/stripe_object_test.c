@@ -165,7 +165,7 @@ static void test_stripes_statuses_map_to_four(void **state)
 }
 
 /* BILLING-35 */
-static void test_the_plan_is_that_of_the_price_or_of_the_metadata(void **state)
+static void test_the_plan_comes_from_the_price_or_the_metadata(void **state)
 {
     struct fixture *d = *state;
     static const struct {
@@ -234,7 +234,7 @@ int main(void)
         STRIPE_TEST(test_prices_without_an_answer_are_unknown),
         STRIPE_TEST(test_a_subscription_has_its_plan_price_and_quantity),
         STRIPE_TEST(test_stripes_statuses_map_to_four),
-        STRIPE_TEST(test_the_plan_is_that_of_the_price_or_of_the_metadata),
+        STRIPE_TEST(test_the_plan_comes_from_the_price_or_the_metadata),
         STRIPE_TEST(test_a_metered_subscription_has_no_quantity),
         STRIPE_TEST(test_a_malformed_subscription_is_unknown),
     };

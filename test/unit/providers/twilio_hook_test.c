@@ -1,4 +1,4 @@
-/* Requests that Twilio signs: the signatures are those that Twilio's SDK makes. */
+/* Requests that Twilio signs: Twilio's SDK made the signatures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -191,7 +191,7 @@ static void test_listed_addresses_have_all_of_their_places_at_once(void **state)
 }
 
 /* PHONE-12 */
-static void test_calls_forged_in_the_names_of_listed_addresses_leave_places_to_those_that_called(void **state)
+static void test_calls_forged_in_the_names_of_listed_addresses_leave_places_to_proven_callers(void **state)
 {
     (void)state;
     struct raw callers[FLOOD];
@@ -333,7 +333,7 @@ int main(void)
         T(unacknowledged_calls_of_an_address_are_limited),
         T(a_refused_call_asks_for_no_decision),
         L(listed_addresses_have_all_of_their_places_at_once),
-        L(calls_forged_in_the_names_of_listed_addresses_leave_places_to_those_that_called),
+        L(calls_forged_in_the_names_of_listed_addresses_leave_places_to_proven_callers),
         T(a_call_in_progress_outlives_a_flood),
         T(an_answered_call_outlives_a_flood),
         T(an_undecided_call_outlives_a_flood),

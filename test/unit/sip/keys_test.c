@@ -119,7 +119,7 @@ static void test_keys_that_overtake_each_other_are_the_code_that_was_pressed(voi
     begin();
     acknowledge();
     hold(30000, 1, 100);
-    for (uint8_t key = 4; key >= 2; key--) /* a packet of each key, before those that were sent before it */
+    for (uint8_t key = 4; key >= 2; key--) /* a packet of each key, before the packets that were sent before it */
         event_at((uint16_t)(stream.seq + key), 30000u * key, key, true, 800);
     event_at((uint16_t)(stream.seq + 1), 30000, 1, true, 800);
     wait_for_codes(1);

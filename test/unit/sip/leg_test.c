@@ -60,7 +60,7 @@ static struct sip_refresh refresh(void)
     return got;
 }
 
-/* Visitor and resident talk; `headers` are those of the phone's 200. */
+/* Visitor and resident talk; the phone's 200 has `headers`. */
 static void talk(struct raw_phone *p, const char *headers)
 {
     visit(FAKE_RING);

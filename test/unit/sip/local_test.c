@@ -210,7 +210,7 @@ static void test_an_address_that_comes_is_listened_on_until_it_goes(void **state
         raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
         wait_for_calls(2);
         run("ip address del " SECOND "/32 dev lo");
-        wait_for_calls(1); /* its call has ended; that of the other address goes on */
+        wait_for_calls(1); /* its call has ended; the other address's call goes on */
         raw_close(&r);
     }
     raw_close(&local);

@@ -192,7 +192,7 @@ static inline bool raw_hears(int fd, uint8_t type, uint8_t byte, int wait_ms)
     return false;
 }
 
-/* Whether a packet arrives whose samples are not all the same, as those of silence are. */
+/* Whether a packet arrives whose samples are not all the same, as they are in silence. */
 static inline bool raw_hears_tone(int fd)
 {
     unsigned char packet[2048];

@@ -208,7 +208,7 @@ static void reads_that_wait_at_once_get_what_each_gets_alone(void **state)
     }
 }
 
-/* Those of this test alone: other tests use the same server. */
+/* Ends the connections of this test alone: other tests use the same server. */
 static int end_connections(const struct store_fixture *f)
 {
     PGconn *conn = PQconnectdb(store_cluster.dsn);

@@ -4,8 +4,8 @@
  *     …  struct store_fixture *f = *state; store_run(f->store, …);  f->config is the configuration of the store.
  *
  * For PostgreSQL: store_fixture_open_postgresql, and store_cluster_start and store_cluster_stop as the setup and
- * teardown of the group. The server is that of $PORTERO_TEST_DSN, or a private one (scripts/pg-cluster); each test has
- * its own schema. */
+ * teardown of the group. The server is the one in $PORTERO_TEST_DSN, or a private one (scripts/pg-cluster); each test
+ * has its own schema. */
 #pragma once
 #include <ftw.h>
 #include <libpq-fe.h>
@@ -27,7 +27,7 @@ struct store_fixture {
 
 static struct {
     char dsn[256];
-    char dir[64]; /* "": the server is that of $PORTERO_TEST_DSN */
+    char dir[64]; /* "": $PORTERO_TEST_DSN names the server */
 } store_cluster;
 
 static inline int store_cluster_start(void **state)

@@ -216,7 +216,7 @@ static void a_target_with_rows_is_refused(void **state)
     expect_first(s, "SELECT t FROM various", "theirs");
 }
 
-/* A move that ends in the middle goes on with the next table, and compares those that it has moved before. */
+/* A move that ends in the middle goes on with the next table, and compares the tables that it moved before. */
 static void an_interrupted_move_goes_on_and_finds_what_was_changed(void **state)
 {
     struct stores *s = *state;

@@ -63,7 +63,7 @@ static const struct exception {
     {"node_purge", NODES},
     {"schema_has", "once, at the start"},
     {"schema_users", NODES},
-    {"notice_list", "of those that wait for messages: gone within seconds"},
+    {"notice_list", "rows of those who wait for messages: gone within seconds"},
     {"number_list", OPERATOR},
     {"number_purchase_purge", "of purchases without an answer"},
     {"operation_list_current", OPERATOR},

@@ -58,11 +58,11 @@ SELECT sha256(i::text::bytea), id_of('c', i), id_of('a', i % buildings()), CASE 
     CASE i / buildings() WHEN 2 THEN now_us() END
 FROM generate_series(0, 3 * buildings() - 1) AS i;
 
--- The sessions are those of browsers.
+-- The sessions belong to browsers.
 INSERT INTO browser (hash, id, account_id, program, system, remembered, created_at)
 SELECT hash, id, account_id, 'Firefox', 'Linux', 1, created_at FROM api_key WHERE kind = 'web_session';
 
--- The agents' keys are those of connected assistants, and each account has a code.
+-- The agents' keys belong to connected assistants, and each account has a code.
 INSERT INTO oauth_grant (account_id, key_id, family, token, client, scopes, resource, created_at, expires_at)
 SELECT account_id, id, hash, sha256(''), sha256('client'), 1, 1, created_at, now_us() + 86400000000 FROM api_key WHERE kind = 'agent';
 INSERT INTO oauth_code (hash, account_id, client, redirect, challenge, scopes, resource, expires_at, used)

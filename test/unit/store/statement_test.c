@@ -145,7 +145,7 @@ static const char *sqlite_run(sqlite3 *handle, const char *sql, const char *argu
     return rc == SQLITE_OK || rc == SQLITE_CONSTRAINT ? NULL : sqlite3_errmsg(handle);
 }
 
-/* The same; in a transaction, which a failure does not end. */
+/* Does the same on PostgreSQL, in a transaction, which a failure does not end. */
 static const char *postgresql_run(PGconn *conn, const char *sql, const char *argument)
 {
     static char why[400];

@@ -1,7 +1,7 @@
 // Calls of the service's operations with the browser's cookie.
 import { data } from './data.js';
 
-/** An answer that is an error; `code` is that of the error envelope, or "offline". */
+/** An answer that is an error; `code` is the error envelope's code, or "offline". */
 export class CallError extends Error {
     /** @param {number} status @param {string} code @param {number} [retryAfterS] */
     constructor(status, code, retryAfterS) {

@@ -32,7 +32,7 @@ function come({ data: { building: wanted } }) {
     else document.getElementById('doorbell')?.scrollIntoView({ block: 'nearest' });
 }
 
-/** Shows calls of the door from now on, also those that are in progress. @param {() => Promise<boolean>} refresh */
+/** Shows calls of the door from now on, also calls in progress. @param {() => Promise<boolean>} refresh */
 export function attend(refresh) {
     navigator.serviceWorker?.addEventListener('message', come);
     navigator.serviceWorker?.startMessages();

@@ -8,5 +8,5 @@ export const SCOPES = [
     ['calls:listen', t('scope.calls_listen')],
     ['setup:write', t('scope.setup_write')], ['buildings:write', t('scope.buildings_write')], ['billing:write', t('scope.billing_write')],
 ];
-/** Those of keys of the earlier revision, which the pages show and do not give. @type {[string, string][]} */
+/** Scopes of keys of the earlier revision, which the pages show and do not give. @type {[string, string][]} */
 export const EARLIER_SCOPES = [['webhooks:write', t('scope.webhooks_write')], ['owner', t('scope.owner')]];

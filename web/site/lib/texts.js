@@ -1,4 +1,4 @@
-// The texts of the page, in its language: its own by their names alone, those of all pages with their prefix, such as
+// The texts of the page, in its language: its own by their names alone, the texts of all pages with their prefix, such as
 // "page.undo".
 import texts from 'texts';
 

@@ -76,7 +76,7 @@ def _retry_after(headers: Any) -> int | None:
 
 
 class PorteroApi:
-    """One service with one key. `fingerprint`: trust this certificate alone; "": trust those that the system trusts."""
+    """One service with one key. `fingerprint`: trust this certificate alone; "": trust the system's certificates."""
 
     def __init__(self, session: aiohttp.ClientSession, url: str, key: str | None = None, fingerprint: str = "") -> None:
         self._session = session
@@ -146,7 +146,7 @@ class PorteroApi:
     # ---- signing in ----
 
     async def check(self) -> None:
-        """The address is that of a service. Raises PorteroConnectionError."""
+        """The address belongs to a service. Raises PorteroConnectionError."""
         answer = await self.request("GET", "/v1/health")
         if not isinstance(answer, dict) or answer.get("status") != "ok":
             raise PorteroConnectionError("not the address of the service")
@@ -170,7 +170,7 @@ class PorteroApi:
         return list((await self.request("GET", "/v1/buildings"))["data"])
 
     async def missing_scopes(self) -> list[str]:
-        """Those that this integration needs and the key has not."""
+        """The scopes that this integration needs and the key lacks."""
         scopes = (await self.request("GET", "/v1/account"))["capabilities"]["scopes"]
         return [] if "owner" in scopes else [scope for scope in SCOPES if scope not in scopes]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .api import KEY_PREFIX
 
-#: Events of the stream and those of the entity for visitors, whose first one is Home Assistant's name of a doorbell's ring.
+#: Events of the stream and events of the entity for visitors, whose first one is Home Assistant's name of a doorbell's ring.
 VISITOR_EVENTS = {
     "call.ring": "ring", "call.released": "released", "call.code_wrong": "wrong_code", "call.forwarded": "forwarded", "call.answered": "answered",
     "call.opened": "opened", "call.unanswered": "unanswered", "call.message": "message", "call.ended": "ended",

@@ -23,7 +23,7 @@ class Portero(Methods):
     def __init__(self, base_url: str, api_key: Optional[str] = None, *, building_id: Optional[str] = None, timeout_s: float = 30.0,
                  retries: int = 2, wait_max_s: float = 60.0, ca_file: Optional[str] = None,
                  ssl_context: Optional[ssl.SSLContext] = None) -> None:
-        """`base_url`: https://door.example.com, without /v1. `building_id`: that of calls that name none. `timeout_s`: for each wait
+        """`base_url`: https://door.example.com, without /v1. `building_id`: the building of calls that name none. `timeout_s`: for each wait
         of an attempt. `retries`: attempts after the first. `wait_max_s`: a longer Retry-After fails at once. `ca_file`: a
         certificate to trust instead of the system's."""
         context = ssl_context if ssl_context is not None else ssl.create_default_context(cafile=ca_file)

@@ -16,7 +16,7 @@ class SupportsResponse(Enum):
 
 
 class HomeAssistant:
-    """`entities` are those that platforms added, by platform; `services` the entity services."""
+    """`entities` are what platforms added, by platform; `services` the entity services."""
 
     def __init__(self, session: Any) -> None:
         from .config_entries import ConfigEntries
