@@ -60,7 +60,7 @@ static const struct field explain_fields[] = {
 };
 static const struct shape explain_shape = SHAPE(struct decision_query, "AdminExplainQuery", explain_fields);
 
-static enum err list_calls(struct request *q, struct reply *p)
+static enum err list_operator_calls(struct request *q, struct reply *p)
 {
     const struct calls_query *query = q->query;
     const struct call_record_filter filter = {
@@ -106,7 +106,7 @@ static enum err show_call(struct request *q, struct reply *p)
     return reply_ok(p, 200, &call_shape, body);
 }
 
-static enum err explain(struct request *q, struct reply *p)
+static enum err explain_call(struct request *q, struct reply *p)
 {
     const struct decision_query *query = q->query;
     const void *body;
@@ -125,12 +125,12 @@ static bool searches(const void *query)
 
 static const struct route rows[] = {
     ROUTE("adminListCalls", GET, "/admin/calls", .credential = CRED_CONTROL, .query = &query_shape, .run = RUN_READ,
-          .lengthy = searches, .handler = list_calls, .reply = &calls_shape,
+          .lengthy = searches, .handler = list_operator_calls, .reply = &calls_shape,
           .doc = ROUTE_DOC("Calls", 200, "List the newest calls")),
     ROUTE("adminGetCall", GET, "/admin/calls/{id}", .credential = CRED_CONTROL, .run = RUN_READ, .handler = show_call,
           .reply = &call_shape, .doc = ROUTE_DOC("Calls", 200, "A call with every step")),
     ROUTE("adminExplain", GET, "/admin/explain", .credential = CRED_CONTROL, .query = &explain_shape, .run = RUN_READ,
-          .lengthy = decision_lengthy, .handler = explain, .reply = &decision_shape,
+          .lengthy = decision_lengthy, .handler = explain_call, .reply = &decision_shape,
           .doc = ROUTE_DOC("Calls", 200, "Explain what would happen to a call")),
 };
 const struct route_set admin_call_routes = ROUTE_SET(rows);

@@ -99,7 +99,7 @@ struct finding {
     struct checkout checkout;
 };
 
-static enum err find_run(struct tx *tx, void *arg)
+static enum err find_account_checkout(struct tx *tx, void *arg)
 {
     struct finding *f = arg;
     return checkout_find(tx, &f->id, &f->checkout);
@@ -132,7 +132,7 @@ static enum err resolve_checkout(struct request *q, struct reply *p)
     struct finding *f = arena_new(q->tx.arena, struct finding);
     f->id = admin_id(body->checkout_id);
     q->subject = arena_printf(q->tx.arena, "id=%s outcome=%.*s", f->id.text, STR_ARG(body->outcome.s));
-    enum err e = work_read(&q->work, find_run, f);
+    enum err e = work_read(&q->work, find_account_checkout, f);
     if (e)
         return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "checkout not found") : e;
     if (f->checkout.status != CHECKOUT_PREPARING)

@@ -27,7 +27,7 @@ static const struct field trunks_fields[] = {
 };
 static const struct shape trunks_shape = SHAPE(struct trunks_reply, "AdminTrunks", trunks_fields);
 
-static struct val text(struct arena *a, const char *s)
+static struct val text_value(struct arena *a, const char *s)
 {
     return v_str(arena_str(a, str_z(s)));
 }
@@ -39,14 +39,14 @@ static enum err list_trunks(struct request *q, struct reply *p)
     struct trunk_row *rows = arena_array(q->tx.arena, struct trunk_row, count + 1);
     for (size_t i = 0; i < count; i++)
         rows[i] = (struct trunk_row){
-            .name = text(q->tx.arena, list[i].name),
-            .server = text(q->tx.arena, list[i].server),
-            .transport = text(q->tx.arena, list[i].transport),
-            .state = text(q->tx.arena, list[i].state),
+            .name = text_value(q->tx.arena, list[i].name),
+            .server = text_value(q->tx.arena, list[i].server),
+            .transport = text_value(q->tx.arena, list[i].transport),
+            .state = text_value(q->tx.arena, list[i].state),
             .since = v_time(list[i].since_us),
             .calls_in = v_int(list[i].calls_in),
             .calls_out = v_int(list[i].calls_out),
-            .last_error = *list[i].error ? text(q->tx.arena, list[i].error) : v_null(),
+            .last_error = *list[i].error ? text_value(q->tx.arena, list[i].error) : v_null(),
         };
     struct trunks_reply *body = arena_new(q->tx.arena, struct trunks_reply);
     body->data = v_list(rows, count);

@@ -17,7 +17,7 @@
 #define FAULT_MAX  1000
 
 /* Whether the line was added before. */
-static bool has_line(const struct buf *faults, struct str line)
+static bool has_fault(const struct buf *faults, struct str line)
 {
     for (struct str rest = buf_view(faults), one; rest.n;) {
         one = str_cut(rest, '\n', &rest);
@@ -40,7 +40,7 @@ void config_fault(const struct config *c, struct buf *faults, const char *fmt, .
     if (origin)
         origin->wrong = true;
     snprintf(line, sizeof line, "%s: %s", origin && origin->where ? origin->where : c->file, text);
-    if (!has_line(faults, str_z(line)))
+    if (!has_fault(faults, str_z(line)))
         buf_printf(faults, "%s\n", line);
 }
 

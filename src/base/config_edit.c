@@ -53,7 +53,7 @@ static size_t line_begin(const char *text, size_t at)
     return at;
 }
 
-static bool is_blank(const char *from, const char *to)
+static bool is_blank_between(const char *from, const char *to)
 {
     return strspn(from, " \t\r") >= (size_t)(to - from);
 }
@@ -77,7 +77,7 @@ static struct str new_entry(struct arena *a, const struct level *missing, size_t
 
 /* Where an entry is added: at the closing brace of `parent`; without one behind the last key, or a section at the end.
  */
-static size_t place_for(const char *text, const struct config_entry *parent, bool section)
+static size_t insertion_point(const char *text, const struct config_entry *parent, bool section)
 {
     size_t at = 0;
     if (parent)
@@ -92,9 +92,9 @@ static size_t place_for(const char *text, const struct config_entry *parent, boo
 static struct str add(struct arena *a, struct str text, const char *blanked, const struct config_entry *parent,
                       struct str entry, bool section)
 {
-    const size_t at = place_for(blanked, parent, section), begin = line_begin(blanked, at);
+    const size_t at = insertion_point(blanked, parent, section), begin = line_begin(blanked, at);
     const char *before = "";
-    if (parent && is_blank(blanked + begin, blanked + at))
+    if (parent && is_blank_between(blanked + begin, blanked + at))
         return spliced(a, text, begin, begin, entry);
     if (parent && !section) /* the parent's brace is behind other keys */
         return spliced(a, text, at, at, arena_printf(a, " %.*s ", STR_ARG(str_trim(str_n(entry.p, entry.n - 1)))));
@@ -137,7 +137,7 @@ struct str config_edit_remove(struct arena *a, struct str text, struct config_pl
         return text;
     size_t begin = (size_t)(e.name - blanked), end = (size_t)(e.end - blanked);
     const size_t line = line_begin(blanked, begin), rest = end + strcspn(blanked + end, "\n");
-    if (is_blank(blanked + line, blanked + begin) && is_blank(blanked + end, blanked + rest)) {
+    if (is_blank_between(blanked + line, blanked + begin) && is_blank_between(blanked + end, blanked + rest)) {
         begin = line; /* nothing else is in its lines */
         end = rest + (blanked[rest] == '\n');
     }

@@ -177,7 +177,7 @@ void config_text_words(const char *text, struct buf *out)
     }
 }
 
-static struct str unquoted(const char *p, size_t n)
+static struct str unquoted_value(const char *p, size_t n)
 {
     const bool quoted = n >= 2 && (*p == '"' || *p == '\'');
     return str_n(p + quoted, n - 2 * quoted);
@@ -196,7 +196,7 @@ bool config_text_entry(const char *from, struct config_entry *ret)
         e.value = p;
     } else if (*p && *p != '{' && *p != '}') {
         const size_t n = scan_token(&s, p);
-        e.title = unquoted(p, n);
+        e.title = unquoted_value(p, n);
         p = skip_blanks(&s, p + n);
     }
     if (!e.name_n || !*p || (!e.value && *p != '{'))

@@ -69,7 +69,7 @@ static bool scan_string(struct scan *s, bool *ret_escaped, struct str *ret)
     return high < 0x80 || g_utf8_validate_len(ret->p, ret->n, NULL);
 }
 
-static bool is_digit(const struct scan *s)
+static bool at_digit(const struct scan *s)
 {
     return s->at < s->end && *s->at >= '0' && *s->at <= '9';
 }
@@ -78,7 +78,7 @@ static bool scan_number(struct scan *s)
 {
     s->at += s->at < s->end && *s->at == '-';
     const char *const from = s->at;
-    while (is_digit(s))
+    while (at_digit(s))
         s->at++;
     if (s->at == from || (*from == '0' && s->at - from > 1))
         return false;

@@ -38,7 +38,8 @@ static void add_secret(struct buf *all, const char *value, struct arena *a)
     free(why);
 }
 
-static void digest_of(const struct config *c, const char *text, struct arena *a, unsigned char ret[static SHA256_LEN])
+static void digest_settings(const struct config *c, const char *text, struct arena *a,
+                            unsigned char ret[static SHA256_LEN])
 {
     struct buf all = BUF(2 * FILE_MAX);
     config_text_words(text, &all);
@@ -57,7 +58,7 @@ void loaded_configuration(const struct config *c)
 {
     struct arena a;
     arena_init(&a, NULL, 0);
-    digest_of(c, c->text, &a, loaded.configuration);
+    digest_settings(c, c->text, &a, loaded.configuration);
     loaded.config = c;
     arena_done(&a);
 }
@@ -75,7 +76,7 @@ bool loaded_configuration_is_current(void)
     arena_init(&a, NULL, 0);
     const bool read = f && config_text_read(f, &a, &text, &unused);
     if (read)
-        digest_of(c, text.p, &a, now);
+        digest_settings(c, text.p, &a, now);
     const bool current = read && crypto_equal(now, loaded.configuration, sizeof now);
     if (f)
         fclose(f);

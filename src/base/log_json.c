@@ -72,7 +72,7 @@ static void out_string(struct out *o, struct str s)
     out_put(o, "\"", 1);
 }
 
-static bool is_number(struct str s)
+static bool is_number_value(struct str s)
 {
     if (s.n && *s.p == '-')
         s = str_from(s, 1);
@@ -100,7 +100,7 @@ static void out_member(struct out *o, struct str key, struct str value)
         out_put(o, ",", 1);
     out_string(o, key);
     out_put(o, ":", 1);
-    if (is_number_key(key) && is_number(value))
+    if (is_number_key(key) && is_number_value(value))
         out_put(o, value.p, value.n);
     else
         out_string(o, value);
@@ -109,7 +109,7 @@ static void out_member(struct out *o, struct str key, struct str value)
 /* ---- reading ---- */
 
 /* The key at the beginning of s, which `=` follows; STR_NONE if there is none. */
-static struct str key_at(struct str s)
+static struct str leading_key(struct str s)
 {
     size_t n = 0;
     while (n < s.n && n < KEY_MAX && (g_ascii_islower(s.p[n]) || s.p[n] == '_' || (n && g_ascii_isdigit(s.p[n]))))
@@ -120,7 +120,7 @@ static struct str key_at(struct str s)
 /* The same, if the key is new. */
 static struct str new_key_at(struct str s, const struct keys *keys)
 {
-    const struct str key = key_at(s);
+    const struct str key = leading_key(s);
     for (size_t i = 0; key.p && i < keys->n; i++)
         if (str_eq(keys->seen[i], key))
             return STR_NONE;

@@ -75,7 +75,7 @@ void metric_set_info(const char *labels)
 /* ---- the page ---- */
 
 /* The text of a label's value; NULL: it has none. */
-static const char *value_text(const struct metric_label_row *label, size_t i)
+static const char *label_value_text(const struct metric_label_row *label, size_t i)
 {
     if (label->values)
         return label->values[i];
@@ -84,7 +84,7 @@ static const char *value_text(const struct metric_label_row *label, size_t i)
 
 static bool put_label(struct buf *out, const struct metric_label_row *label, size_t i)
 {
-    const char *text = value_text(label, i);
+    const char *text = label_value_text(label, i);
     if (text && label != &label_NONE)
         buf_printf(out, "%s%s=\"%s\"", out->n ? "," : "", label->name, text);
     return text != NULL;
@@ -113,7 +113,7 @@ static void put_sample(struct buf *out, const char *name, const char *suffix, st
     buf_char(out, ' ');
 }
 
-static void put_cell(struct buf *out, const struct metric_row *row, struct str labels, _Atomic int64_t *cell)
+static void put_metric_line(struct buf *out, const struct metric_row *row, struct str labels, _Atomic int64_t *cell)
 {
     const int64_t value = metric_get(cell);
     const bool sparse = row->labels[1] != &label_NONE && !row->labels[0]->values;
@@ -150,7 +150,7 @@ static void put_series(struct buf *out, const struct metric_row *row, size_t ser
     switch (row->kind) {
     case KIND_COUNTER:
     case KIND_GAUGE:
-        put_cell(out, row, labels, (_Atomic int64_t *)row->cells + series);
+        put_metric_line(out, row, labels, (_Atomic int64_t *)row->cells + series);
         return;
     case KIND_HISTOGRAM:
         put_histogram(out, row, labels, (struct metric_histogram *)row->cells + series);

@@ -231,7 +231,7 @@ static bool read_struct(const struct place *at, const json_t *value, struct val 
     return true;
 }
 
-static bool check_count(const struct place *at, size_t n)
+static bool check_item_count(const struct place *at, size_t n)
 {
     const struct field *f = at->field;
     if ((f->min == 0 && f->max == 0) || ((int64_t)n >= f->min && (int64_t)n <= f->max))
@@ -250,7 +250,7 @@ static bool read_list(const struct place *at, const json_t *value, struct val *r
     if (!json_is_array(value))
         return refuse(at, "must be a list%s", or_null(at));
     size_t n = json_array_size(value), size = objects ? f->sub->size : sizeof(struct val);
-    if (!check_count(at, n))
+    if (!check_item_count(at, n))
         return false;
     char *items = arena_zalloc(at->arena, n * size);
     for (size_t i = 0; i < n; i++) {
@@ -314,7 +314,7 @@ static bool check_known(const struct shape *shape, json_t *object, const struct 
 }
 
 /* The place of a field in the object at `at`. */
-static struct place place_of(const struct place *at, const struct field *f)
+static struct place member_place(const struct place *at, const struct field *f)
 {
     struct place here = *at;
     here.up = at;
@@ -336,7 +336,7 @@ static const struct shape *choose_variant(const struct shape *shape, const json_
     }
     struct field tag = shape->variants[0]->fields[0];
     tag.values = tags;
-    const struct place here = place_of(at, &tag);
+    const struct place here = member_place(at, &tag);
     const json_t *value = json_object_get(object, tag.name);
     struct val chosen = {0};
     if (!value) {
@@ -353,7 +353,7 @@ static const struct shape *choose_variant(const struct shape *shape, const json_
 
 static bool read_field(const struct field *f, const json_t *object, const struct place *at, char *ret)
 {
-    struct place here = place_of(at, f);
+    struct place here = member_place(at, f);
     const json_t *value = json_object_get(object, f->name);
     if (f->null_error && json_is_null(value))
         here.error = f->null_error;

@@ -19,7 +19,7 @@ static void put_name(struct members *m, const char *name)
     buf_char(m->out, ':');
 }
 
-static void put_text(struct members *m, const char *name, const char *text)
+static void put_text_of_schema(struct members *m, const char *name, const char *text)
 {
     if (text) {
         put_name(m, name);
@@ -92,7 +92,7 @@ static void put_values(struct members *m, const struct field *f, bool nullable)
         return;
     }
     if ((f->flags & F_CONST) && !nullable) {
-        put_text(m, "const", f->values[0]);
+        put_text_of_schema(m, "const", f->values[0]);
         return;
     }
     put_name(m, "enum");
@@ -112,8 +112,8 @@ static void put_string_rules(struct members *m, const struct field *f, bool null
 {
     if (f->values)
         put_values(m, f, nullable);
-    put_text(m, "pattern", f->pattern);
-    put_text(m, "format", f->format);
+    put_text_of_schema(m, "pattern", f->pattern);
+    put_text_of_schema(m, "format", f->format);
 }
 
 static void put_string(struct members *m, const struct field *f, bool nullable)
@@ -170,11 +170,11 @@ static void put_rules(struct members *m, const struct field *f, enum schema_use 
         break;
     case T_ID:
         put_type(m, "string", nullable);
-        put_text(m, "pattern", "^[a-fA-F0-9]{24}$");
+        put_text_of_schema(m, "pattern", "^[a-fA-F0-9]{24}$");
         break;
     case T_TIME:
         put_type(m, "string", nullable);
-        put_text(m, "format", "date-time");
+        put_text_of_schema(m, "format", "date-time");
         break;
     case T_INT:
         put_type(m, "integer", nullable);
@@ -205,7 +205,7 @@ static void put_field(const struct field *f, const char *description, enum schem
     struct members m = {.out = out};
     buf_char(out, '{');
     put_rules(&m, f, use);
-    put_text(&m, "description", description);
+    put_text_of_schema(&m, "description", description);
     if (f->flags & F_SECRET)
         put_raw(&m, "x-sensitive", "true");
     buf_char(out, '}');
@@ -243,7 +243,7 @@ static void put_discriminator(struct members *m, const struct shape *shape, cons
 {
     struct members of = {.out = m->out}, mapping = {.out = m->out};
     put_raw(m, "discriminator", "{");
-    put_text(&of, "propertyName", tag);
+    put_text_of_schema(&of, "propertyName", tag);
     put_raw(&of, "mapping", "{");
     for (size_t i = 0; shape->variants[i]; i++)
         put_reference(&mapping, shape->variants[i]->fields[0].values[0], shape->variants[i]);
@@ -267,7 +267,7 @@ static void put_variants(struct members *m, const struct shape *shape)
         put_discriminator(m, shape, tag->name);
 }
 
-static void put_object(struct members *m, const struct shape *shape, enum schema_use use)
+static void put_shape_members(struct members *m, const struct shape *shape, enum schema_use use)
 {
     struct members properties = {.out = m->out};
     put_type(m, "object", false);
@@ -290,10 +290,10 @@ void schema_document(const struct shape *shape, enum schema_use use, struct buf 
 {
     struct members m = {.out = out};
     buf_char(out, '{');
-    put_text(&m, "description", shape->doc);
+    put_text_of_schema(&m, "description", shape->doc);
     if (shape->variants)
         put_variants(&m, shape);
     else
-        put_object(&m, shape, use);
+        put_shape_members(&m, shape, use);
     buf_char(out, '}');
 }

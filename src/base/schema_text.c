@@ -31,16 +31,16 @@ size_t text_utf16_units(struct str s)
 }
 
 /* GLib does not include the vertical tab. */
-static bool is_space(const char *p)
+static bool is_white(const char *p)
 {
     return *p == '\v' || g_unichar_isspace(g_utf8_get_char(p));
 }
 
 struct str text_trim(struct str s)
 {
-    while (s.n && is_space(s.p))
+    while (s.n && is_white(s.p))
         s = str_from(s, (size_t)(g_utf8_next_char(s.p) - s.p));
-    while (s.n && is_space(g_utf8_prev_char(s.p + s.n)))
+    while (s.n && is_white(g_utf8_prev_char(s.p + s.n)))
         s.n = (size_t)(g_utf8_prev_char(s.p + s.n) - s.p);
     return s;
 }
@@ -82,7 +82,7 @@ static bool is_label(struct str s)
     return s.n > 0 && s.n <= LABEL_MAX && s.p[0] != '-' && s.p[s.n - 1] != '-';
 }
 
-static bool is_number(struct str s)
+static bool has_only_digits(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
         if (!is_digit(s.p[i]))
@@ -111,7 +111,7 @@ bool text_is_email(struct str s)
         return false;
     struct str local = str_cut(s, '@', &domain);
     return domain.p && local.n <= LOCAL_MAX && count_parts(local, is_atom, &last) >= 1 &&
-           count_parts(domain, is_label, &last) >= 2 && !is_number(last);
+           count_parts(domain, is_label, &last) >= 2 && !has_only_digits(last);
 }
 
 /* ---- patterns ---- */

@@ -92,7 +92,7 @@ static const struct val *member(const struct field *f, const void *body)
 }
 
 /* The variant of the body, selected by its first member. */
-static const struct shape *variant_of(const struct shape *shape, const void *body)
+static const struct shape *selected_variant(const struct shape *shape, const void *body)
 {
     const struct shape *const *v = shape->variants;
     while (v[1] && !str_eq(member(&v[0]->fields[0], body)->s, str_z(v[0]->fields[0].values[0])))
@@ -104,7 +104,7 @@ void schema_write(const struct shape *shape, const void *body, struct buf *out)
 {
     bool first = true;
     if (shape->variants && !shape->fields)
-        shape = variant_of(shape, body);
+        shape = selected_variant(shape, body);
     buf_char(out, '{');
     for (size_t i = 0; i < shape->field_count; i++) {
         const struct field *f = &shape->fields[i];

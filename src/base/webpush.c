@@ -170,7 +170,7 @@ static void write_head(const struct webpush_key *key, const unsigned char *salt,
 }
 
 /* The only record: text, delimiter 2, tag (RFC 8188, section 2). */
-static void write_record(const struct content_keys *keys, struct str plain, unsigned char *ret)
+static void encrypt_record(const struct content_keys *keys, struct str plain, unsigned char *ret)
 {
     static const unsigned char delimiter = 2;
     int n = 0, last = 0, more = 0;
@@ -192,7 +192,7 @@ bool webpush_encrypt_with(const struct webpush_receiver *to, const struct webpus
         return false;
     derive_keys(to, key, salt, shared, &keys);
     write_head(key, salt, ret);
-    write_record(&keys, plain, ret + WEBPUSH_HEAD_LEN);
+    encrypt_record(&keys, plain, ret + WEBPUSH_HEAD_LEN);
     crypto_wipe(shared, sizeof shared);
     crypto_wipe(&keys, sizeof keys);
     return true;

@@ -285,7 +285,7 @@ static json_t *field_value(enum field_kind kind, const void *member)
     return kind == FIELD_WORDS ? split(text) : json_string(text);
 }
 
-static json_t *list_of(struct arguments operands)
+static json_t *operand_list(struct arguments operands)
 {
     json_t *list = json_array();
     for (int i = 0; i < operands.count; i++)
@@ -304,7 +304,7 @@ static json_t *request_fields(const struct verb *v, const struct admin_options *
             json_object_set_new(object, fields[i].name, value);
     }
     if (operand && v->operand_field)
-        json_object_set_new(object, v->operand_field, v->list ? list_of(operands) : json_string(operand));
+        json_object_set_new(object, v->operand_field, v->list ? operand_list(operands) : json_string(operand));
     return object;
 }
 

@@ -109,7 +109,7 @@ struct backup_call {
     const char *file; /* NULL with --directory */
 };
 
-static enum err run_configured(const struct config *config, const void *context, char **ret_why)
+static enum err write_backup_configured(const struct config *config, const void *context, char **ret_why)
 {
     const struct backup_call *call = context;
     enum err e = refuse_engine(config, ret_why);
@@ -127,7 +127,7 @@ static int backup_run(const struct command *self, const void *given, struct argu
     }
     umask(077);
     const struct backup_call call = {o, operands.count ? operands.words[0] : NULL};
-    return command_with_config(o->config, o->data, run_configured, &call);
+    return command_with_config(o->config, o->data, write_backup_configured, &call);
 }
 
 static void backup_help(const struct command *self, FILE *out)

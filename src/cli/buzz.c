@@ -25,18 +25,18 @@ static const struct option_row rows[] = {
     HANDSET_ROWS(struct buzz_given, call.handset),
 };
 
-static bool is_name(const char *text)
+static bool is_user_name(const char *text)
 {
     size_t n = strlen(text);
     return n > 0 && n <= NAME_MAX_LEN && strspn(text, NAME_CHARACTERS) == n;
 }
 
 /* The first error in the options, or NULL. */
-static const char *find_error(const struct buzz_options *o)
+static const char *first_buzz_error(const struct buzz_options *o)
 {
-    if (!is_name(o->to))
+    if (!is_user_name(o->to))
         return "--to must be a number or a name";
-    if (o->from && !is_name(o->from))
+    if (o->from && !is_user_name(o->from))
         return "--from must be a number or a name";
     if (!buzz_is_service(o->sip))
         return "--sip must be ADDRESS:PORT, or tcp:ADDRESS:PORT";
@@ -48,7 +48,7 @@ static int buzz_command_run(const struct command *self, const void *given, struc
     (void)operands;
     const struct buzz_given *g = given;
     struct buzz_options options = g->call;
-    const char *wrong = find_error(&options);
+    const char *wrong = first_buzz_error(&options);
     if (wrong) {
         complain("%s: %s; see `portero %s --help`", self->name, wrong, self->name);
         return EXIT_USAGE;
@@ -63,7 +63,7 @@ static int buzz_command_run(const struct command *self, const void *given, struc
     return status;
 }
 
-static void more(const struct command *self, FILE *out)
+static void put_buzz_events(const struct command *self, FILE *out)
 {
     (void)self;
     fputs("\nPrints one line per event: `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`.\n"
@@ -76,7 +76,7 @@ static void more(const struct command *self, FILE *out)
 const struct command command_buzz = {
     .name = "buzz",
     .summary = "Simulate a call box: place a SIP call and press keys",
-    .more = more,
+    .more = put_buzz_events,
     COMMAND_OPTIONS(struct buzz_given, rows),
     .defaults = &defaults,
     .run = buzz_command_run,

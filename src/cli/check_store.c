@@ -23,7 +23,7 @@ static const struct option_row rows[] = {
 };
 
 /* Prints a line for the schema of a file. Returns the number of faults. */
-static int check_schema(const struct config *config)
+static int check_file_schema(const struct config *config)
 {
     char *why = NULL;
     if (config->engine != ENGINE_SQLITE)
@@ -66,7 +66,7 @@ static enum err check(const struct config *config, const void *context, char **r
     enum err e = store_look(config, &store, ret_why);
     if (e)
         return e;
-    int faulty = check_schema(config);
+    int faulty = check_file_schema(config);
     e = check_all(store, &faulty, ret_why);
     if (!e && datadir_check_master_key(config, store, ret_why)) {
         printf("master key: %s\n", *ret_why);

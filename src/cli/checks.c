@@ -36,7 +36,7 @@ static void add_data_dir_fault(const struct config *c, enum err kind, struct buf
         free(why);
 }
 
-static void check_data_dir(const struct config *c, struct buf *faults)
+static void check_socket_path(const struct config *c, struct buf *faults)
 {
     if (strlen(c->top_data_dir) + sizeof "/" CONTROL_SOCKET > sizeof((struct sockaddr_un *)0)->sun_path)
         config_fault(c, faults, "data_dir is too long for the path of a socket");
@@ -316,10 +316,10 @@ static const struct {
     void (*run)(const struct config *c, struct buf *faults);
     bool passes; /* its faults may pass by themselves, and a start meets them again */
 } checks[] = {
-    {check_data_dir, false}, {check_master_key, false}, {check_secrets, false},     {check_certificates, false},
-    {check_dsn, false},      {check_addresses, false},  {check_mail, false},        {check_rtp_ports, false},
-    {check_texts, false},    {check_numbers, false},    {check_twilio_hook, false}, {check_prices, false},
-    {check_billing, false},  {check_backup, false},     {check_data_dir_now, true}, {check_addresses_now, true},
+    {check_socket_path, false}, {check_master_key, false}, {check_secrets, false},     {check_certificates, false},
+    {check_dsn, false},         {check_addresses, false},  {check_mail, false},        {check_rtp_ports, false},
+    {check_texts, false},       {check_numbers, false},    {check_twilio_hook, false}, {check_prices, false},
+    {check_billing, false},     {check_backup, false},     {check_data_dir_now, true}, {check_addresses_now, true},
 };
 
 static void run_checks(const struct config *c, bool start, struct buf *faults)

@@ -55,7 +55,7 @@ static void tree_fill(struct tree *t)
 }
 
 /* The word after the place in the i-th place's words, if that is one word longer; else NULL. */
-static const char *next_word(const struct tree *t, const struct place *p, size_t i)
+static const char *completing_word(const struct tree *t, const struct place *p, size_t i)
 {
     const char *words = t->places[i].words;
     const size_t n = strlen(p->words);
@@ -105,8 +105,8 @@ static void bash_words(FILE *out, const struct tree *t)
         const struct place *p = &t->places[i];
         fprintf(out, "    '%s') echo '", p->words);
         for (size_t j = 1; j < t->place_count; j++)
-            if (next_word(t, p, j))
-                fprintf(out, "%s ", next_word(t, p, j));
+            if (completing_word(t, p, j))
+                fprintf(out, "%s ", completing_word(t, p, j));
         for (size_t j = 0; p->c && j < p->c->option_count; j++)
             fprintf(out, "--%s ", p->c->options[j].name);
         fputs(i ? "--help' ;;\n" : "help --help --version' ;;\n", out);
@@ -212,7 +212,7 @@ static void zsh_words(FILE *out, const struct tree *t, const struct place *p)
 {
     fputs("        words_of=(", out);
     for (size_t i = 1; i < t->place_count; i++) {
-        const char *word = next_word(t, p, i);
+        const char *word = completing_word(t, p, i);
         if (!word)
             continue;
         fprintf(out, "\n            '%s", word);
@@ -256,7 +256,7 @@ void completion_zsh(FILE *out)
         const struct place *p = &t.places[i];
         bool nouns = false;
         for (size_t j = 1; j < t.place_count; j++)
-            nouns = nouns || next_word(&t, p, j);
+            nouns = nouns || completing_word(&t, p, j);
         fprintf(out, "    '%s')\n", p->words);
         if (nouns)
             zsh_words(out, &t, p);
@@ -272,7 +272,7 @@ void completion_zsh(FILE *out)
 static void fish_words(FILE *out, const struct tree *t, const struct place *p)
 {
     for (size_t i = 1; i < t->place_count; i++) {
-        const char *word = next_word(t, p, i);
+        const char *word = completing_word(t, p, i);
         if (!word)
             continue;
         fprintf(out, "complete -c portero -n '__portero_at \"%s\"' -a %s", p->words, word);

@@ -8,7 +8,7 @@
 
 #define URL_MAX 4096
 
-static size_t collect(char *p, size_t size, size_t n, void *body)
+static size_t append_control_reply(char *p, size_t size, size_t n, void *body)
 {
     buf_put(body, p, size * n);
     return ((struct buf *)body)->full ? 0 : size * n;
@@ -33,7 +33,7 @@ static CURLcode control_prepare(CURL *curl, const struct control_request *q, str
     if (!e)
         e = curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, q->wait_ms ? q->wait_ms : 60000L);
     if (!e)
-        e = curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
+        e = curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, append_control_reply);
     return e ? e : curl_easy_setopt(curl, CURLOPT_WRITEDATA, ret_body);
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* A word in single quotes, which no shell interprets. */
-static void put_shell_word(FILE *out, const char *text, size_t n)
+static void put_quoted_word(FILE *out, const char *text, size_t n)
 {
     fputc('\'', out);
     for (size_t i = 0; i < n; i++)
@@ -17,7 +17,7 @@ static void put_shell_word(FILE *out, const char *text, size_t n)
 static void put_curl_option(FILE *out, const char *option, const char *value)
 {
     fprintf(out, " %s ", option);
-    put_shell_word(out, value, strlen(value));
+    put_quoted_word(out, value, strlen(value));
 }
 
 void curl_line_print(const struct remote *r, const struct remote_call *call, FILE *out)
@@ -35,11 +35,11 @@ void curl_line_print(const struct remote *r, const struct remote_call *call, FIL
         put_curl_option(out, "--header", h->data);
     if (call->body.p) {
         fputs(" --data-raw ", out);
-        put_shell_word(out, call->body.p, call->body.n);
+        put_quoted_word(out, call->body.p, call->body.n);
     }
     fputc(' ', out);
-    put_shell_word(out, r->url, strlen(r->url));
-    put_shell_word(out, call->path, strlen(call->path));
+    put_quoted_word(out, r->url, strlen(r->url));
+    put_quoted_word(out, call->path, strlen(call->path));
     fputc('\n', out);
     curl_slist_free_all(headers);
 }

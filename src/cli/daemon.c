@@ -365,7 +365,7 @@ static enum err make_http(struct daemon *d, char **ret_why)
 }
 
 /* Publishes public_url, or https://localhost with the bound port if it is empty, and the documents that have it. */
-static enum err publish(struct daemon *d, char **ret_why)
+static enum err publish_address(struct daemon *d, char **ret_why)
 {
     struct parts *parts = service_parts(d->service);
     (void)ret_why;
@@ -382,7 +382,7 @@ static void prepare_greeting(void *arg, bool recording, struct str name)
     sip_prepare_greeting(arg, recording, name);
 }
 
-static enum err command_call(void *arg, const struct call_command *command, struct call_command_result *ret)
+static enum err command_telephone(void *arg, const struct call_command *command, struct call_command_result *ret)
 {
     return sip_command(arg, command, ret);
 }
@@ -432,7 +432,7 @@ static enum err start_sip(struct daemon *d, char **ret_why)
     struct parts *parts = service_parts(d->service);
     parts->trunks = sip_trunk_board(d->sip);
     parts->speech = &d->speech;
-    parts->command_call = command_call;
+    parts->command_call = command_telephone;
     parts->command_arg = d->sip;
     texter_set_call(d->providers.texter, call_code, d->sip);
     return ERR_NONE;
@@ -473,7 +473,7 @@ static const struct {
              {"doors in memory", start_known},
              {"interface", make_service},
              {"HTTP server", make_http},
-             {"documents", publish},
+             {"documents", publish_address},
              {"heartbeats", join_nodes},
              {"clock", start_clock},
              {"jobs", start_jobs},

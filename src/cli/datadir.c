@@ -180,8 +180,8 @@ static enum err parse_key(const char *name, struct str text, unsigned char ret[s
     return read ? ERR_NONE : err_why(ret_why, ERR_USAGE, "%s must be 64 hexadecimal characters", name);
 }
 
-static enum err read_key(const char *name, const char *source, struct arena *a, unsigned char ret[static SHA256_LEN],
-                         char **ret_why)
+static enum err read_master_key(const char *name, const char *source, struct arena *a,
+                                unsigned char ret[static SHA256_LEN], char **ret_why)
 {
     struct str text = STR_NONE;
     enum err e = config_secret_of(name, source, a, &text, ret_why);
@@ -201,9 +201,9 @@ enum err datadir_master_key(const struct config *c, bool needed, char **ret_why)
     arena_init(&arena, NULL, 0);
     enum err e = key_source(c, needed, &arena, &source, ret_why);
     if (!e)
-        e = read_key("secrets.master_key", source, &arena, current, ret_why);
+        e = read_master_key("secrets.master_key", source, &arena, current, ret_why);
     if (!e && two)
-        e = read_key("secrets.previous_master_key", c->secrets_previous_master_key, &arena, previous, ret_why);
+        e = read_master_key("secrets.previous_master_key", c->secrets_previous_master_key, &arena, previous, ret_why);
     if (!e)
         crypto_set_master(current, two ? previous : NULL);
     crypto_wipe(current, sizeof current);
@@ -279,9 +279,9 @@ enum err datadir_master_key_check(const struct config *c, char **ret_why)
     const bool given = *c->secrets_master_key;
     enum err e = ERR_NONE;
     if (given || (!c->production && access(own.p + strlen("file:"), F_OK) == 0))
-        e = read_key("secrets.master_key", given ? c->secrets_master_key : own.p, &arena, key, ret_why);
+        e = read_master_key("secrets.master_key", given ? c->secrets_master_key : own.p, &arena, key, ret_why);
     if (!e && *c->secrets_previous_master_key)
-        e = read_key("secrets.previous_master_key", c->secrets_previous_master_key, &arena, key, ret_why);
+        e = read_master_key("secrets.previous_master_key", c->secrets_previous_master_key, &arena, key, ret_why);
     crypto_wipe(key, sizeof key);
     arena_done(&arena);
     return e;

@@ -94,7 +94,7 @@ static void dispatch(struct event_source *s)
     *s->type = '\0';
 }
 
-static void copy(char *to, size_t room, struct str from)
+static void copy_if_it_fits(char *to, size_t room, struct str from)
 {
     if (from.n < room) {
         memcpy(to, from.p, from.n);
@@ -112,9 +112,9 @@ static void take_line(struct event_source *s, struct str line)
     if (value.n && value.p[0] == ' ')
         value = str_from(value, 1);
     if (str_eq(name, STR("id")))
-        copy(s->id, sizeof s->id, value);
+        copy_if_it_fits(s->id, sizeof s->id, value);
     else if (str_eq(name, STR("event")))
-        copy(s->type, sizeof s->type, value);
+        copy_if_it_fits(s->type, sizeof s->type, value);
     else if (str_eq(name, STR("data")))
         buf_str(&s->data, value);
 }

@@ -34,7 +34,7 @@ static const struct {
     {FEED_CALL_CODE_WRONG, EVENT_ACCESS_DENIED},
 };
 
-static bool read_line(struct str text, struct arena *a, struct line *ret)
+static bool read_stream_line(struct str text, struct arena *a, struct line *ret)
 {
     struct schema_fault fault;
     json_t *object = NULL;
@@ -90,7 +90,7 @@ size_t listen_events(const struct remote_building *building, struct str line, st
 {
     struct line l;
     size_t n = 0;
-    if (!read_line(line, a, &l))
+    if (!read_stream_line(line, a, &l))
         return 0;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (!str_eq(l.type.s, str_z(feed_type_names[types[i].of])))

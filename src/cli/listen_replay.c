@@ -12,7 +12,7 @@ struct moment {
 static const struct field moment_fields[] = {FIELD(struct moment, at, T_TIME, .flags = F_REQUIRED)};
 static const struct shape moment_shape = SHAPE(struct moment, "Moment", moment_fields);
 
-static bool read_time(const char *text, int64_t *ret_us)
+static bool read_replay_time(const char *text, int64_t *ret_us)
 {
     struct arena a;
     struct moment m;
@@ -37,7 +37,7 @@ bool listen_choice_read(const char *text, int64_t now_us, struct listen_choice *
     const size_t digits = strspn(text, "0123456789");
     if (!str_to_u64(str_n(text, digits), 86400, &n)) {
         *ret = (struct listen_choice){0};
-        return read_time(text, &ret->since_us);
+        return read_replay_time(text, &ret->since_us);
     }
     if (!text[digits]) {
         *ret = (struct listen_choice){.count = (int64_t)n};
@@ -49,7 +49,7 @@ bool listen_choice_read(const char *text, int64_t now_us, struct listen_choice *
             return true;
         }
     *ret = (struct listen_choice){0};
-    return read_time(text, &ret->since_us);
+    return read_replay_time(text, &ret->since_us);
 }
 
 /* Asks in the middle of the bounds; once they meet, at the one that works. */

@@ -68,7 +68,7 @@ static int exchange(struct login *l, const char *method, const char *path, json_
     return status;
 }
 
-static const char *member_text(const json_t *object, const char *name)
+static const char *answer_text(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
     return text ? text : "";
@@ -97,17 +97,17 @@ static int login_sign_in(struct login *l)
     } else {
         status = exchange(l, "POST", "/v1/auth/verify",
                           json_pack("{s:s,s:s,s:s,s:s}", "email", l->email.p, "purpose", "web", "challenge",
-                                    member_text(sent, "challenge"), "otp", code.p),
+                                    answer_text(sent, "challenge"), "otp", code.p),
                           &session);
     }
     if (!status)
-        set_key(l, member_text(session, "apiKey"));
+        set_key(l, answer_text(session, "apiKey"));
     json_decref(session);
     json_decref(sent);
     return status;
 }
 
-static json_t *scope_words(const char *text)
+static json_t *split_scopes(const char *text)
 {
     json_t *words = json_array();
     for (struct str rest = str_z(text), word; rest.p;) {
@@ -150,7 +150,7 @@ static int make_key(struct login *l, json_t **ret)
     (void)gethostname(host, sizeof host - 1);
     name = mem_printf("portero on %s", host);
     int status = exchange(l, "POST", "/v1/auth/keys",
-                          json_pack("{s:s,s:o,s:I}", "name", name, "scopes", scope_words(l->scopes.p),
+                          json_pack("{s:s,s:o,s:I}", "name", name, "scopes", split_scopes(l->scopes.p),
                                     "expires_in_days", (json_int_t)l->given->days),
                           ret);
     free(name);
@@ -194,7 +194,7 @@ static char *without_blanks(struct arena *a, struct str scopes)
 static int keep_login(struct login *l, const json_t *made)
 {
     char *why = NULL;
-    char *key = mem_strdup(member_text(made, "api_key"));
+    char *key = mem_strdup(answer_text(made, "api_key"));
     const struct profile p = {.url = l->remote.url,
                               .key = key,
                               .email = (char *)(uintptr_t)l->email.p,
@@ -206,7 +206,7 @@ static int keep_login(struct login *l, const json_t *made)
         complain("%s", why);
     else
         terminal_print(stdout, "Logged in to %s as %s until %s.", l->remote.url, l->email.p,
-                       member_text(made, "expires_at"));
+                       answer_text(made, "expires_at"));
     if (!e)
         putchar('\n');
     crypto_wipe(key, strlen(key));

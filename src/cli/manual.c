@@ -7,7 +7,7 @@
 #include "cli/command_list.h"
 
 /* Text of a paragraph: escapes what roff would read as a request or a hyphen, and sets `words` in bold. */
-static void put_text(FILE *out, const char *text)
+static void put_roff(FILE *out, const char *text)
 {
     bool bold = false, begins = true;
     for (; *text; begins = *text == '\n', text++) {
@@ -33,9 +33,9 @@ static void put_heading(FILE *out, const char *name, const char *chapter, const 
         fputc(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p, out);
     fprintf(out, "\" \"%s\" \"" PORTERO_DATE "\" \"portero %s\" \"%s\"\n.SH NAME\n", chapter, PORTERO_VERSION,
             *chapter == '1' ? "User commands" : "File formats");
-    put_text(out, name);
+    put_roff(out, name);
     fputs(" \\- ", out);
-    put_text(out, summary);
+    put_roff(out, summary);
     fputc('\n', out);
 }
 
@@ -44,12 +44,12 @@ static void put_heading(FILE *out, const char *name, const char *chapter, const 
 static void put_usage(FILE *out, const struct command *c)
 {
     fputs("\\fBportero ", out);
-    put_text(out, c->name);
+    put_roff(out, c->name);
     fputs("\\fR", out);
     for (size_t i = 0; i < c->option_count; i++)
         if (c->options[i].required) {
             fputs(" \\fB\\-\\-", out);
-            put_text(out, c->options[i].name);
+            put_roff(out, c->options[i].name);
             fprintf(out, "\\fR \\fI%s\\fR", c->options[i].value);
         }
     fputs(" [\\fIOPTION\\fR]…", out);
@@ -61,12 +61,12 @@ static void put_usage(FILE *out, const struct command *c)
 static void put_option(FILE *out, const struct option_row *row)
 {
     fputs(".TP\n\\fB\\-\\-", out);
-    put_text(out, row->name);
+    put_roff(out, row->name);
     fputs("\\fR", out);
     if (row->value)
         fprintf(out, " \\fI%s\\fR", row->value);
     fputc('\n', out);
-    put_text(out, row->doc);
+    put_roff(out, row->doc);
     if (row->kind == OPTION_INTEGER)
         fprintf(out, " (%lld to %lld)", (long long)row->lowest, (long long)row->highest);
     fputs(row->required ? "; required\n" : "\n", out);
@@ -97,11 +97,11 @@ static void put_verbs(FILE *out, const struct command *c)
     for (size_t i = 0; c->verb(c, i); i++) {
         const struct command *v = c->verb(c, i);
         fputs(".SS ", out);
-        put_text(out, v->name + strlen(c->name) + 1);
+        put_roff(out, v->name + strlen(c->name) + 1);
         fputc('\n', out);
         put_usage(out, v);
         fputs(".PP\n", out);
-        put_text(out, v->summary);
+        put_roff(out, v->summary);
         fputs(".\n", out);
         put_options(out, v, c);
     }
@@ -119,7 +119,7 @@ static void put_more(FILE *out, const struct command *c)
     if (fclose(memory) != 0)
         abort();
     fputs(".SH NOTES\n", out);
-    put_text(out, text + strspn(text, "\n"));
+    put_roff(out, text + strspn(text, "\n"));
     free(text);
 }
 
@@ -131,7 +131,7 @@ void manual_command(const struct command *c, FILE *out)
     fputs(".SH SYNOPSIS\n", out);
     put_usage(out, c);
     fputs(".SH DESCRIPTION\n", out);
-    put_text(out, c->summary);
+    put_roff(out, c->summary);
     fputs(".\n.SH OPTIONS\n", out);
     put_options(out, c, NULL);
     fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nshow the help\n", out);
@@ -149,11 +149,11 @@ static void put_commands(FILE *out, bool operations)
         if (command_is_operation(c) != operations)
             continue;
         fputs(".TP\n\\fB", out);
-        put_text(out, c->name);
+        put_roff(out, c->name);
         fputs("\\fR\n", out);
-        put_text(out, c->summary);
+        put_roff(out, c->summary);
         fputs(": see\n.BR portero\\-", out);
-        put_text(out, c->name);
+        put_roff(out, c->name);
         fputs(" (1).\n", out);
     }
 }
@@ -165,7 +165,7 @@ void manual_program(FILE *out)
         ".SH SYNOPSIS\n\\fBportero\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]…\n.br\n\\fBportero help\\fR [\\fICOMMAND\\fR]\n"
         ".br\n\\fBportero \\-\\-version\\fR\n.SH DESCRIPTION\n",
         out);
-    put_text(out, COMMAND_SENTENCE);
+    put_roff(out, COMMAND_SENTENCE);
     fputs("\nIt serves a REST API over HTTPS and answers calls over SIP, on one store: SQLite or PostgreSQL.\n"
           ".SH COMMANDS\n",
           out);
@@ -195,27 +195,27 @@ void manual_program(FILE *out)
 
 /* ---- configuration ---- */
 
-static void put_value(FILE *out, const struct config_row *row)
+static void put_key_entry(FILE *out, const struct config_row *row)
 {
     const bool bare = (row->kind == CONFIG_ENUM && (!row->dflt || *row->dflt)) || row->kind == CONFIG_INTEGER ||
                       row->kind == CONFIG_BOOLEAN;
     fputs(".TP\n\\fB", out);
-    put_text(out, row->key);
+    put_roff(out, row->key);
     fputs("\\fR", out);
     if (row->dflt) {
         fputs(" = ", out);
         fputs(row->kind == CONFIG_CIDRS ? "{" : bare ? "" : "\"", out);
-        put_text(out, row->dflt);
+        put_roff(out, row->dflt);
         fputs(row->kind == CONFIG_CIDRS ? "}" : bare ? "" : "\"", out);
     }
     fputc('\n', out);
-    put_text(out, row->doc);
+    put_roff(out, row->doc);
     if (row->kind == CONFIG_INTEGER)
         fprintf(out, " (%lld to %lld)", (long long)row->lo, (long long)row->hi);
     if (row->kind == CONFIG_ENUM || row->kind == CONFIG_WORDS) {
         fputs(" (", out);
         for (const char *p = row->words; *p; p++)
-            put_text(out, *p == '|' ? ", " : (char[]){*p, '\0'});
+            put_roff(out, *p == '|' ? ", " : (char[]){*p, '\0'});
         fputc(')', out);
     }
     fputs(row->kind == CONFIG_SECRET ? " (secret)\n" : "\n", out);
@@ -224,7 +224,7 @@ static void put_value(FILE *out, const struct config_row *row)
 static void put_rows(FILE *out, const struct config_row *rows)
 {
     for (; rows->key; rows++)
-        put_value(out, rows);
+        put_key_entry(out, rows);
 }
 
 static void put_sections(FILE *out)
@@ -235,7 +235,7 @@ static void put_sections(FILE *out)
             section = row->section;
             fprintf(out, config_is_top(row) ? ".SH KEYS OUTSIDE OF SECTIONS\n" : ".SH SECTION %s\n", section);
         }
-        put_value(out, row);
+        put_key_entry(out, row);
     }
 }
 
@@ -243,33 +243,33 @@ void manual_configuration(FILE *out)
 {
     put_heading(out, "portero.conf", "5", "configuration of portero");
     fputs(".SH SYNOPSIS\n.I " CONFIG_DEFAULT_PATH "\n.SH DESCRIPTION\n", out);
-    put_text(out,
+    put_roff(out,
              "Lines have the form `key = value`, or `section { key = value }` for the keys of a section. `#` begins a "
              "comment.\nText may be quoted: '...' is literal, \"...\" expands \\n escapes and ${VARIABLE}. A list "
              "is written {\"a\", \"b\"}.\nEach key is given here with its default.\n");
     fputs(".PP\n", out);
-    put_text(out,
+    put_roff(out,
              "The service does not start with an unknown key, a key given twice or a value out of range; the message "
              "names file and line.\n`portero check-config` reports all such errors at once, and also checks the "
              "files, secrets and addresses that the keys name.\n");
     put_sections(out);
     fputs(".SH BLOCK plan IN SECTION billing\n", out);
-    put_text(out, "`plan weekly { … }` and `plan yearly { … }` are the plans for sale.\n");
+    put_roff(out, "`plan weekly { … }` and `plan yearly { … }` are the plans for sale.\n");
     put_rows(out, config_plan_rows);
     fputs(".SH BLOCK peer IN SECTION voice\n", out);
-    put_text(out,
+    put_roff(out,
              "`peer NAME { … }` is a caller with its own settings, such as a telephone provider's trunk. If there are "
              "any, only they and the addresses in `peers` may call.\n");
     put_rows(out, config_peer_rows);
     fputs(".SH SECRETS\n", out);
-    put_text(out, "Keys marked as secret may be given as `cred:NAME`, `file:PATH` or `env:NAME`, which keeps them out "
+    put_roff(out, "Keys marked as secret may be given as `cred:NAME`, `file:PATH` or `env:NAME`, which keeps them out "
                   "of the file.\n"
                   "A credential is a file of systemd: for the service the one in $CREDENTIALS_DIRECTORY, for other "
                   "commands the one in /etc/credstore. The files of section tls may be credentials, too.\n"
                   "The unit loads the credential `portero.SECTION.KEY` of each such key, if it exists: `secret_key = "
                   "cred:portero.stripe.secret_key`.\n");
     fputs(".SH ENVIRONMENT\n", out);
-    put_text(out,
+    put_roff(out,
              "Variables override the file: `PORTERO_SECTION_KEY`, as in `PORTERO_LIMITS_OTP_PER_IP=10`, and "
              "`PORTERO_MODE` for a key without a section.\nThe service does not start with a PORTERO_ variable that "
              "is not a key, unless a secret's `env:NAME` or a ${VARIABLE} names it.\n");

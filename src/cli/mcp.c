@@ -43,7 +43,7 @@ struct bridge {
 
 /* Takes input up to the next newline, without it; the rest of a line that is too long is dropped. Returns false if
  * there is no whole line yet. */
-static bool take_line(struct bridge *b)
+static bool take_input_line(struct bridge *b)
 {
     while (b->at < b->end) {
         const char c = b->chunk[b->at++];
@@ -159,7 +159,7 @@ static int run_bridge(struct bridge *b)
     b->line = BUF(HTTP_MAX_BODY);
     while (!b->broken) {
         run_transfers(b);
-        if (!b->passage && take_line(b)) {
+        if (!b->passage && take_input_line(b)) {
             pass_line(b);
             b->line.n = 0;
             b->line.full = false;

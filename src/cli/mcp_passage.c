@@ -59,7 +59,7 @@ bool passage_write_error(const json_t *id, int code, const char *message, json_t
 /* ---- the head of a request ---- */
 
 /* Takes over the line, which may be NULL. */
-static void add_header(struct curl_slist **list, char *line)
+static void append_passage_header(struct curl_slist **list, char *line)
 {
     struct curl_slist *grown = line ? curl_slist_append(*list, line) : NULL;
     if (grown)
@@ -79,12 +79,12 @@ static bool is_plain_field(const char *text)
 static void add_text(struct curl_slist **list, const char *name, const char *text)
 {
     if (is_plain_field(text)) {
-        add_header(list, mem_printf("%s: %s", name, text));
+        append_passage_header(list, mem_printf("%s: %s", name, text));
         return;
     }
     char *encoded = mem_zeroed(1, BASE64_LEN(strlen(text)) + 1);
     base64_standard_encode(text, strlen(text), encoded);
-    add_header(list, mem_printf("%s: =?base64?%s?=", name, encoded));
+    append_passage_header(list, mem_printf("%s: =?base64?%s?=", name, encoded));
     free(encoded);
 }
 
@@ -107,7 +107,7 @@ static void add_repeated(const json_t *message, struct curl_slist **list)
 
 /* ---- answers ---- */
 
-static bool is_stream(const struct passage *p)
+static bool has_event_stream(const struct passage *p)
 {
     const char *type = NULL;
     curl_easy_getinfo(p->curl, CURLINFO_CONTENT_TYPE, &type);
@@ -140,7 +140,7 @@ static size_t passage_on_body(char *text, size_t size, size_t count, void *arg)
 {
     struct passage *p = arg;
     const size_t n = size * count;
-    if (!is_stream(p)) {
+    if (!has_event_stream(p)) {
         buf_put(&p->answer, text, n);
         return p->answer.full ? 0 : n;
     }
@@ -212,7 +212,7 @@ bool passage_ended(struct passage *p, CURLcode e)
     curl_easy_getinfo(p->curl, CURLINFO_RESPONSE_CODE, &p->status);
     if (p->broken)
         return false;
-    if (is_stream(p))
+    if (has_event_stream(p))
         return p->answered || !p->id || write_cancellation(p);
     return e ? write_failure(p, e) : write_service_answer(p);
 }
@@ -223,8 +223,8 @@ static void prepare_passage(struct passage *p, struct str line)
 {
     char *url = mem_printf("%s/mcp", p->remote->url);
     p->headers = curl_slist_append(NULL, "Content-Type: application/json");
-    add_header(&p->headers, mem_strdup("Accept: application/json, text/event-stream"));
-    add_header(&p->headers, mem_strdup("Expect:"));
+    append_passage_header(&p->headers, mem_strdup("Accept: application/json, text/event-stream"));
+    append_passage_header(&p->headers, mem_strdup("Expect:"));
     add_repeated(p->message, &p->headers);
     p->headers = remote_authorize(p->remote, p->headers);
     remote_prepare(p->remote, p->curl);

@@ -26,7 +26,7 @@ static const struct option_row rows[] = {
     OPTION_SWITCH(struct migrate_options, json, "json", "print JSON"),
 };
 
-static enum err migrate(const struct config *config, const struct migrate_options *o, char **ret_why)
+static enum err copy_to_target(const struct config *config, const struct migrate_options *o, char **ret_why)
 {
     struct store *store;
     int have = 0, want = 0;
@@ -96,10 +96,10 @@ static enum err move(const struct config *config, const struct migrate_options *
     return e;
 }
 
-static enum err run_configured(const struct config *config, const void *context, char **ret_why)
+static enum err move_store_configured(const struct config *config, const void *context, char **ret_why)
 {
     const struct migrate_options *o = context;
-    enum err e = o->from || o->to ? move(config, o, ret_why) : migrate(config, o, ret_why);
+    enum err e = o->from || o->to ? move(config, o, ret_why) : copy_to_target(config, o, ret_why);
     return e && !*ret_why ? err_why(ret_why, e, "the schema version cannot be read") : e;
 }
 
@@ -108,7 +108,7 @@ static int migrate_run(const struct command *self, const void *given, struct arg
     (void)self, (void)operands;
     const struct migrate_options *o = given;
     umask(077);
-    return command_with_config(o->config, o->data, run_configured, o);
+    return command_with_config(o->config, o->data, move_store_configured, o);
 }
 
 const struct command command_migrate = {

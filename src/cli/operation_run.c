@@ -99,7 +99,7 @@ static const char *new_idempotency_key(struct arena *a)
 }
 
 /* The version to change, unless it is given: the ETag of the same address. */
-static int read_version(struct run *r)
+static int ask_version(struct run *r)
 {
     struct remote_answer answer;
     struct remote_call call = {.method = "GET", .path = r->call.path, .building = r->call.building, .repeatable = true};
@@ -137,7 +137,7 @@ static int make_headers(struct run *r)
     if (route->idempotency)
         r->call.idempotency_key = given->idempotency_key ? given->idempotency_key : new_idempotency_key(&r->arena);
     if (route->match && !given->if_match)
-        return read_version(r);
+        return ask_version(r);
     if (route->match)
         r->call.if_match = quoted_version(route, given->if_match, &r->arena);
     return EXIT_DONE;

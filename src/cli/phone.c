@@ -51,7 +51,7 @@ static int phone_command_run(const struct command *self, const void *given, stru
     return status;
 }
 
-static void more(const struct command *self, FILE *out)
+static void put_phone_events(const struct command *self, FILE *out)
 {
     (void)self;
     fputs("\nPrints one line per event: `listening sip:A:P`, `ringing from +15550001111`, `answered`, `refused 486`,\n"
@@ -64,7 +64,7 @@ static void more(const struct command *self, FILE *out)
 const struct command command_phone = {
     .name = "phone",
     .summary = "Simulate a resident's telephone: answer a SIP call and press keys",
-    .more = more,
+    .more = put_phone_events,
     COMMAND_OPTIONS(struct phone_given, rows),
     .defaults = &defaults,
     .run = phone_command_run,

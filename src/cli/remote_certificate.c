@@ -129,7 +129,7 @@ static int trust_shown(struct remote *r, struct arena *a, struct str *ret)
 }
 
 /* Whether the service has a certificate that the file, which was trusted before, makes valid. */
-static bool is_known(struct remote *r, const char *known, const char *pin, struct arena *a)
+static bool is_valid_by_file(struct remote *r, const char *known, const char *pin, struct arena *a)
 {
     struct str shown = STR_NONE;
     r->ca_file = mem_strdup(known);
@@ -152,7 +152,7 @@ int remote_trust(struct remote *r, const char *ca_file, const char *known, const
     }
     if (strncmp(r->url, "https://", 8) != 0)
         return EXIT_DONE;
-    if (known && is_known(r, known, known_pin, a))
+    if (known && is_valid_by_file(r, known, known_pin, a))
         return read_certificate_file(known, a, ret);
     const CURLcode e = handshake_only(r, true, a, &shown);
     if (!e)

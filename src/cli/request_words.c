@@ -18,7 +18,7 @@ static const struct {
 
 /* Whether the path is one of the route; if so, appends the arguments of its command, but for {names} in place of them.
  */
-static bool fits(struct str pattern, struct str path, struct buf *arguments)
+static bool match_path(struct str pattern, struct str path, struct buf *arguments)
 {
     struct str part, given;
     while (pattern.p && path.p) {
@@ -38,7 +38,7 @@ static bool put_command(const struct route *route, enum http_method method, stru
 {
     struct buf arguments = BUF(TEXT_MAX);
     const bool found =
-        route->method == method && !(route->flags & ROUTE_PAGE) && fits(str_z(route->path), path, &arguments);
+        route->method == method && !(route->flags & ROUTE_PAGE) && match_path(str_z(route->path), path, &arguments);
     if (found) {
         char name[OPERATION_NAME_MAX];
         operation_command_name(route, name);
@@ -48,7 +48,7 @@ static bool put_command(const struct route *route, enum http_method method, stru
     return found;
 }
 
-static bool find_command(enum http_method method, struct str path, struct buf *out)
+static bool append_command_words(enum http_method method, struct str path, struct buf *out)
 {
     for (size_t i = 0; i < openapi_contract.set_count; i++)
         for (size_t j = 0; j < openapi_contract.sets[i]->count; j++)
@@ -66,7 +66,7 @@ static size_t put_request(const char *text, struct buf *out)
         if (strncmp(text, methods[i].word, n) != 0 || text[n] != '/')
             continue;
         const size_t length = strspn(text + n, PATH_CHAR);
-        if (text[n + length] != '?' && find_command(methods[i].method, str_n(text + n, length), out))
+        if (text[n + length] != '?' && append_command_words(methods[i].method, str_n(text + n, length), out))
             return n + length;
     }
     return 0;

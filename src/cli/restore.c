@@ -95,7 +95,7 @@ struct restore_call {
     const char *file;
 };
 
-static enum err run_configured(const struct config *config, const void *context, char **ret_why)
+static enum err restore_configured(const struct config *config, const void *context, char **ret_why)
 {
     const struct restore_call *call = context;
     return restore(config, call->options, call->file, ret_why);
@@ -107,7 +107,7 @@ static int restore_run(const struct command *self, const void *given, struct arg
     const struct restore_options *o = given;
     const struct restore_call call = {o, operands.words[0]};
     umask(077);
-    return command_with_config(o->config, o->data, run_configured, &call);
+    return command_with_config(o->config, o->data, restore_configured, &call);
 }
 
 static void restore_help(const struct command *self, FILE *out)

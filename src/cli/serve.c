@@ -111,7 +111,7 @@ static void write_reason(char *ret, size_t size)
 }
 
 /* From the signal on, readiness checks fail. */
-static void stop(struct daemon *d)
+static void stop_daemon(struct daemon *d)
 {
     lifecycle_set(LIFECYCLE_STOPPING);
     manager_stopping();
@@ -123,7 +123,7 @@ static void stop(struct daemon *d)
 }
 
 /* Starts the daemon. *ret_signal is the signal that has arrived meanwhile, or 0. */
-static enum err start(const struct config *config, struct daemon **ret, int *ret_signal, char **ret_why)
+static enum err start_daemon(const struct config *config, struct daemon **ret, int *ret_signal, char **ret_why)
 {
     signals_hold();
     if (starting_watch(write_reason) || manager_begin(write_reason))
@@ -153,7 +153,7 @@ static int serve_run(const struct command *self, const void *given, struct argum
         set_log_level(config);
         set_log_format(config);
         process_prepare(config->production);
-        e = start(config, &daemon, &got, &why);
+        e = start_daemon(config, &daemon, &got, &why);
     }
     if (!e) {
         warn_of_root();
@@ -161,7 +161,7 @@ static int serve_run(const struct command *self, const void *given, struct argum
             print_ready(daemon);
             wait_for_signal(daemon);
         }
-        stop(daemon);
+        stop_daemon(daemon);
         status = EXIT_DONE;
     } else if (!config) {
         complain_lines(why);

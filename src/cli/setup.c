@@ -57,7 +57,7 @@ static bool choose_user(const char *given, const char **ret)
     return false;
 }
 
-static void report(enum setup_result r, const char *what, const char *text)
+static void print_setup_result(enum setup_result r, const char *what, const char *text)
 {
     static const char *const results[] = {[SETUP_OK] = "ok", [SETUP_WARNING] = "warning", [SETUP_FAILED] = "failed"};
     terminal_print(stdout, "%-8s %s: %s", results[r], what, text);
@@ -70,7 +70,7 @@ static void report(enum setup_result r, const char *what, const char *text)
 enum running { RUNNING_NOT, RUNNING_OUTDATED, RUNNING_CURRENT };
 
 /* The state of the service that answers at the socket of the data directory; NULL: none does. */
-static json_t *ask_service(const char *data_dir)
+static json_t *ask_running_service(const char *data_dir)
 {
     char socket[4096], *why = NULL;
     int status = 0;
@@ -89,15 +89,15 @@ static json_t *ask_service(const char *data_dir)
 /* Tells what the running service does not have of its files yet. */
 static enum running check_running(const char *data_dir)
 {
-    json_t *state = ask_service(data_dir), *change;
+    json_t *state = ask_running_service(data_dir), *change;
     const json_t *changes = json_object_get(state, "to_apply");
     const bool current = json_is_array(changes) && json_array_size(changes) == 0;
     size_t i;
     json_array_foreach (changes, i, change) {
-        report(SETUP_WARNING, "service", json_string_value(change));
+        print_setup_result(SETUP_WARNING, "service", json_string_value(change));
     }
     if (current)
-        report(SETUP_OK, "service", "runs with the configuration and the certificate as they are now");
+        print_setup_result(SETUP_OK, "service", "runs with the configuration and the certificate as they are now");
     const enum running running = !state ? RUNNING_NOT : current ? RUNNING_CURRENT : RUNNING_OUTDATED;
     json_decref(state);
     return running;
@@ -105,7 +105,7 @@ static enum running check_running(const char *data_dir)
 
 static int check_world(const struct config *c, const char *path, const char *user, enum running *ret_running)
 {
-    const enum setup_result worst = setup_check(c, path, user, report);
+    const enum setup_result worst = setup_check(c, path, user, print_setup_result);
     *ret_running = check_running(c->top_data_dir);
     return worst == SETUP_FAILED ? EXIT_FAILED : EXIT_DONE;
 }
@@ -222,7 +222,7 @@ static void print_next(struct setup *s, int checked, enum running running)
 
 /* ---- the command ---- */
 
-static int set_up(struct setup *s, const struct setup_options *o)
+static int ask_write_and_check(struct setup *s, const struct setup_options *o)
 {
     if (!choose_user(o->user, &s->user) || (s->answers_path && !setup_read_answers(s)) || !setup_begin(s, o->force) ||
         !setup_ask(s))
@@ -240,7 +240,7 @@ static int set_up(struct setup *s, const struct setup_options *o)
     return checked;
 }
 
-static int check_again(const struct setup_options *o, const char *path)
+static int check_finished_setup(const struct setup_options *o, const char *path)
 {
     struct config *c;
     const char *user;
@@ -268,13 +268,13 @@ static int setup_run(const struct command *self, const void *given, struct argum
                       .data_dir = o->data,
                       .interactive = isatty(STDIN_FILENO) && !o->answers};
     if (o->check)
-        return check_again(o, s.path);
+        return check_finished_setup(o, s.path);
     arena_init(&s.arena, NULL, 0);
     const char *slash = strrchr(s.path, '/');
     char *directory = mem_strndup(slash ? s.path : ".", slash ? (size_t)(slash - s.path) : 1);
     char *real = realpath(directory, NULL);
     s.directory = real ? real : directory;
-    const int result = set_up(&s, o);
+    const int result = ask_write_and_check(&s, o);
     config_free(s.present);
     free(real);
     free(directory);

@@ -64,7 +64,7 @@ const char *setup_host(const char *url, char ret[static SETUP_HOST_MAX])
 
 /* ---- name and ports ---- */
 
-static bool is_loopback(const struct sockaddr *a)
+static bool is_loopback_address(const struct sockaddr *a)
 {
     if (a->sa_family == AF_INET)
         return ntohl(((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr) >> 24 == 127;
@@ -81,7 +81,7 @@ static bool take_own_address(const struct ifaddrs *i, int family, char ret[stati
 {
     const struct sockaddr *a = i->ifa_addr;
     const socklen_t n = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-    return a && a->sa_family == family && i->ifa_flags & IFF_UP && !is_loopback(a) && !is_link_local(a) &&
+    return a && a->sa_family == family && i->ifa_flags & IFF_UP && !is_loopback_address(a) && !is_link_local(a) &&
            getnameinfo(a, n, ret, SETUP_HOST_MAX, NULL, 0, NI_NUMERICHOST) == 0;
 }
 
@@ -102,7 +102,7 @@ bool setup_own_address(char ret[static SETUP_HOST_MAX])
 
 static bool are_loopback(const struct addrinfo *all)
 {
-    while (all && is_loopback(all->ai_addr))
+    while (all && is_loopback_address(all->ai_addr))
         all = all->ai_next;
     return !all;
 }

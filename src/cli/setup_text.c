@@ -47,7 +47,7 @@ static bool is_of_peer(const struct setup_row *q)
     return q->section && strcmp(q->section, "peer") == 0;
 }
 
-static const struct config_row *key_of(const struct setup_row *q)
+static const struct config_row *configuration_key(const struct setup_row *q)
 {
     const struct config_row *r = is_of_peer(q) ? config_peer_rows : config_rows;
     while (strcmp(r->key, q->key) != 0 || (!is_of_peer(q) && strcmp(r->section, q->section) != 0))
@@ -68,7 +68,7 @@ const char *setup_key_name(struct setup *s, const struct setup_row *q)
         return NULL;
     if (is_of_peer(q))
         return arena_printf(&s->arena, "voice.peer.%s.%s", s->peer, q->key).p;
-    config_key_name(key_of(q), 0, name);
+    config_key_name(configuration_key(q), 0, name);
     return arena_str(&s->arena, str_z(name)).p;
 }
 
@@ -83,7 +83,7 @@ static const struct config_peer *find_pbx(const struct config *c)
     return found;
 }
 
-static const char *joined(struct setup *s, const char *const *list)
+static const char *comma_list(struct setup *s, const char *const *list)
 {
     struct str all = STR("");
     for (; *list; list++)
@@ -95,7 +95,7 @@ static const char *value_in(struct setup *s, const struct config_row *row, const
 {
     const void *at = (const char *)base + row->offset;
     if (row->kind == CONFIG_CIDRS)
-        return joined(s, *(const char *const *const *)at);
+        return comma_list(s, *(const char *const *const *)at);
     return *(const char *const *)at;
 }
 
@@ -107,7 +107,7 @@ static const char *present_value(struct setup *s, const struct setup_row *q, con
         return SETUP_SQLITE;
     if (is_of_peer(q) && !pbx)
         return q->dflt;
-    const char *value = value_in(s, key_of(q), is_of_peer(q) ? (const void *)pbx : s->present);
+    const char *value = value_in(s, configuration_key(q), is_of_peer(q) ? (const void *)pbx : s->present);
     return *value || q->dflt ? value : NULL;
 }
 
@@ -125,7 +125,7 @@ static void take_present(struct setup *s)
     }
 }
 
-static bool read_text(struct setup *s)
+static bool read_configuration_text(struct setup *s)
 {
     struct buf text = BUF(FILE_MAX);
     char part[BUFSIZ];
@@ -161,7 +161,7 @@ bool setup_begin(struct setup *s, bool force)
                                   config_edit_quoted(&s->arena, key));
         return true;
     }
-    if (broken || !read_text(s))
+    if (broken || !read_configuration_text(s))
         return false;
     take_present(s);
     return true;
@@ -189,7 +189,7 @@ static struct str list_of(struct setup *s, const char *text)
 /* Sets the key; without a value it is removed, unless its default is another. */
 static struct str put(struct setup *s, struct str text, const struct setup_row *q, const char *value)
 {
-    const struct config_row *row = key_of(q);
+    const struct config_row *row = configuration_key(q);
     const struct config_place at = place_of(s, q);
     if (!*value && !*row->dflt)
         return config_edit_remove(&s->arena, text, at);
@@ -198,7 +198,7 @@ static struct str put(struct setup *s, struct str text, const struct setup_row *
     return config_edit_set(&s->arena, text, at, written);
 }
 
-static struct str put_word(struct setup *s, struct str text, struct config_place at, const char *word)
+static struct str put_or_remove(struct setup *s, struct str text, struct config_place at, const char *word)
 {
     return word ? config_edit_set(&s->arena, text, at, str_z(word)) : config_edit_remove(&s->arena, text, at);
 }
@@ -218,7 +218,7 @@ static struct str put_certificate(struct setup *s, struct str text, const char *
 static struct str put_store(struct setup *s, struct str text, const char *value)
 {
     const bool sqlite = strcmp(value, SETUP_SQLITE) == 0;
-    text = put_word(s, text, (struct config_place){"store", NULL, "engine"}, sqlite ? "sqlite" : "postgresql");
+    text = put_or_remove(s, text, (struct config_place){"store", NULL, "engine"}, sqlite ? "sqlite" : "postgresql");
     return put(s, text, &setup_rows[Q_STORE], sqlite ? "" : value);
 }
 
@@ -227,7 +227,7 @@ static struct str put_pbx(struct setup *s, struct str text, const char *server)
 {
     const char *verified = s->fresh ? "none" : s->present->sms_provider;
     if (strcmp(verified, "none") == 0 || strcmp(verified, "call") == 0)
-        text = put_word(s, text, (struct config_place){"sms", NULL, "provider"}, *server ? "call" : "none");
+        text = put_or_remove(s, text, (struct config_place){"sms", NULL, "provider"}, *server ? "call" : "none");
     return *server ? put(s, text, &setup_rows[Q_PBX], server)
                    : config_edit_remove(&s->arena, text, (struct config_place){"voice", s->peer, NULL});
 }
@@ -239,7 +239,7 @@ static struct str put_user(struct setup *s, struct str text, int question, const
     if (!*user)
         text = put(s, text, &setup_rows[question + 1], "");
     if (question == Q_PBX_USER)
-        text = put_word(s, text, (struct config_place){"voice", s->peer, "register"}, *user ? "true" : NULL);
+        text = put_or_remove(s, text, (struct config_place){"voice", s->peer, "register"}, *user ? "true" : NULL);
     return text;
 }
 

@@ -29,7 +29,7 @@ try {
     size_t why_size;
 };
 
-static void finish(struct try *t, int result, const char *why)
+static void end_try(struct try *t, int result, const char *why)
 {
     t->result = result;
     for (size_t i = 0; why && i + 1 < t->why_size; i++) {
@@ -58,7 +58,7 @@ static int add_nothing(enum sip_transp tp, const struct sa *src, const struct sa
     return 0;
 }
 
-static int send_request(struct try *t)
+static int send_register(struct try *t)
 {
     char hop[80], uri[300];
     struct uri route;
@@ -83,19 +83,19 @@ static void on_response(int error, const struct sip_msg *msg, void *arg)
         return;
     t->request = NULL;
     if (error) {
-        finish(t, error, str_error(error, why, sizeof why));
+        end_try(t, error, str_error(error, why, sizeof why));
         return;
     }
     const bool challenge = msg->scode == 401 || msg->scode == 407;
-    if (challenge && t->cseq <= REPEATS_MAX && !sip_auth_authenticate(t->auth, msg) && !send_request(t))
+    if (challenge && t->cseq <= REPEATS_MAX && !sip_auth_authenticate(t->auth, msg) && !send_register(t))
         return;
     (void)re_snprintf(why, sizeof why, "%u %r", msg->scode, &msg->reason);
-    finish(t, msg->scode < 300 ? 0 : EACCES, why);
+    end_try(t, msg->scode < 300 ? 0 : EACCES, why);
 }
 
 static void on_late(void *arg)
 {
-    finish(arg, ETIMEDOUT, "no answer to REGISTER");
+    end_try(arg, ETIMEDOUT, "no answer to REGISTER");
 }
 
 static int start(struct try *t)
@@ -108,7 +108,7 @@ static int start(struct try *t)
         e = sip_transp_add(t->sip, t->tcp ? SIP_TRANSP_TCP : SIP_TRANSP_UDP, &local);
     if (!e)
         e = sip_auth_alloc(&t->auth, on_password, t, false);
-    return e ? e : send_request(t);
+    return e ? e : send_register(t);
 }
 
 static void stop(struct try *t)

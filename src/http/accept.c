@@ -9,7 +9,7 @@
 
 #define MAX_IN_A_ROW 64 /* accepted before the open connections are served */
 
-static struct http_origin origin_of(const struct http_listener *l, const struct sockaddr_storage *from)
+static struct http_origin peer_origin(const struct http_listener *l, const struct sockaddr_storage *from)
 {
     struct http_origin o = {.tls = l->kind == HTTP_LISTEN_TLS, .local = l->kind == HTTP_LISTEN_CONTROL};
     if (o.local) {
@@ -43,7 +43,7 @@ static bool admit(struct http_conns *conns, const struct http_origin *o)
 static void open_accepted(struct http_listener *l, int fd, const struct sockaddr_storage *from)
 {
     struct http_conns *conns = l->conns;
-    struct http_origin o = origin_of(l, from);
+    struct http_origin o = peer_origin(l, from);
     if (o.tls && http_tls_is_gone(fd)) { /* a flood leaves many such in the kernel's queue */
         close(fd);
         return;

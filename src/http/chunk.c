@@ -22,7 +22,7 @@ enum state {
     BAD
 };
 
-static int hex_digit(char c)
+static int chunk_size_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -47,7 +47,7 @@ static enum state after_digits(char c)
 
 static enum state size_char(struct http_chunk *c, char ch)
 {
-    int digit = hex_digit(ch);
+    int digit = chunk_size_digit(ch);
     if (digit < 0)
         return c->digits ? after_digits(ch) : BAD;
     if (++c->digits > MAX_DIGITS)

@@ -16,7 +16,7 @@ struct http_conn_counter {
 };
 
 /* Only one half of a block has bits set: the first half for IPv6, the second for a mapped IPv4 address. */
-static gint64 block_of(const struct net_address *a)
+static gint64 address_block(const struct net_address *a)
 {
     struct net_address block = net_address_block(a);
     gint64 high, low;
@@ -47,7 +47,7 @@ void http_conn_counter_free(struct http_conn_counter *c)
 
 static bool add_to_block(struct http_conn_counter *c, const struct net_address *a)
 {
-    gint64 block = block_of(a);
+    gint64 block = address_block(a);
     pthread_mutex_lock(&c->lock);
     unsigned count = GPOINTER_TO_UINT(g_hash_table_lookup(c->counts, &block));
     bool room = count < c->most_per_address;
@@ -59,7 +59,7 @@ static bool add_to_block(struct http_conn_counter *c, const struct net_address *
 
 static void remove_from_block(struct http_conn_counter *c, const struct net_address *a)
 {
-    gint64 block = block_of(a);
+    gint64 block = address_block(a);
     pthread_mutex_lock(&c->lock);
     unsigned count = GPOINTER_TO_UINT(g_hash_table_lookup(c->counts, &block));
     if (count > 1)

@@ -44,8 +44,8 @@ static struct str read_weighted(struct str member, int *ret_quality)
 }
 
 /* Calls `each` for the members of all fields of that name: several fields form one list. */
-static void read_list(const struct http_header *headers, size_t count, struct str field,
-                      void (*each)(void *arg, struct str name, int quality), void *arg)
+static void each_list_member(const struct http_header *headers, size_t count, struct str field,
+                             void (*each)(void *arg, struct str name, int quality), void *arg)
 {
     for (size_t i = 0; i < count; i++) {
         if (headers[i].name.n != field.n || !str_eqi(headers[i].name, field))
@@ -82,7 +82,7 @@ enum http_coding http_content_choose(const struct http_content *content, const s
                                      size_t count)
 {
     struct codings c = {{QUALITY_UNSET, QUALITY_UNSET, QUALITY_UNSET}, QUALITY_UNSET};
-    read_list(headers, count, STR("Accept-Encoding"), take_coding, &c);
+    each_list_member(headers, count, STR("Accept-Encoding"), take_coding, &c);
     if (c.quality[HTTP_CODING_GZIP] == QUALITY_UNSET)
         c.quality[HTTP_CODING_GZIP] = c.any;
     enum http_coding best = HTTP_CODING_NONE; /* without a weight it is acceptable but least preferred */
@@ -120,7 +120,7 @@ static void take_language(void *arg, struct str name, int q)
 size_t http_language(const struct http_header *headers, size_t count, const char *const *languages)
 {
     struct languages l = {.names = languages};
-    read_list(headers, count, STR("Accept-Language"), take_language, &l);
+    each_list_member(headers, count, STR("Accept-Language"), take_language, &l);
     return l.best;
 }
 

@@ -155,7 +155,7 @@ static void deliver_request(struct http_conn *c, struct http_exchange *x)
 }
 
 /* The head is complete: the handler may answer before the body is read. */
-static void begin_request(struct http_conn *c, struct http_exchange *x)
+static void begin_exchange(struct http_conn *c, struct http_exchange *x)
 {
     const struct http_handler *h = &c->conns->shared->handler;
     const struct http_framing *f = &x->framing;
@@ -226,7 +226,7 @@ static enum progress http1_read_head(struct http_conn *c, size_t have)
             exchange_free(x);
             c->scanned = 0;
         } else {
-            begin_request(c, x);
+            begin_exchange(c, x);
         }
         return GO_ON;
     case HTTP_PARSE_REFUSED:

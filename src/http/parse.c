@@ -44,7 +44,7 @@ static bool all(struct str s, bool (*is)(char))
 
 /* ---- request line ---- */
 
-static enum http_method method_of(struct str m)
+static enum http_method method_named(struct str m)
 {
     static const struct {
         const char *name;
@@ -123,7 +123,7 @@ static enum err read_request_line(struct parser *p, struct str line)
     if (method.n == 0 || !all(method, http_is_tchar))
         return ERR_BAD_REQUEST;
     p->r->method_text = method;
-    p->r->method = method_of(method);
+    p->r->method = method_named(method);
     target = str_cut(target, ' ', &version);
     enum err e = read_http_version(version, p->f);
     if (e)
@@ -246,7 +246,7 @@ static enum err conclude(struct parser *p)
 }
 
 /* Takes the next line from *in, without its CRLF. Leaves *ret untouched if the line is incomplete. */
-static enum err next_line(struct str *in, struct str *ret)
+static enum err take_head_line(struct str *in, struct str *ret)
 {
     const char *lf = in->n ? memchr(in->p, '\n', in->n) : NULL;
     if (!lf)
@@ -259,7 +259,7 @@ static enum err next_line(struct str *in, struct str *ret)
     return ERR_NONE;
 }
 
-static enum http_parse refused(struct http_framing *f, enum err why)
+static enum http_parse refuse_framing(struct http_framing *f, enum err why)
 {
     f->why = why;
     return HTTP_PARSE_REFUSED;
@@ -282,25 +282,25 @@ enum http_parse http_head_parse(struct str bytes, struct http_header headers[sta
     r->headers = headers;
     for (bool first = true;;) {
         struct str line = STR_NONE;
-        enum err e = next_line(&in, &line);
+        enum err e = take_head_line(&in, &line);
         if (e)
-            return refused(f, e);
+            return refuse_framing(f, e);
         size_t used = bytes.n - in.n;
         if (used > HTTP_MAX_HEAD || (!line.p && bytes.n >= HTTP_MAX_HEAD))
-            return refused(f, first ? ERR_URI_TOO_LONG : ERR_HEADERS_TOO_LARGE);
+            return refuse_framing(f, first ? ERR_URI_TOO_LONG : ERR_HEADERS_TOO_LARGE);
         if (!line.p) {
             /* A TLS ClientHello or other garbage must not wait for a line end that never comes. */
             bool garbage = first && in.n && in.p[0] != '\r' && !http_is_tchar(in.p[0]);
-            return garbage ? refused(f, ERR_BAD_REQUEST) : HTTP_PARSE_MORE;
+            return garbage ? refuse_framing(f, ERR_BAD_REQUEST) : HTTP_PARSE_MORE;
         }
         if (line.n == 0 && !first) {
             f->head_len = used;
             e = conclude(&p);
-            return e ? refused(f, e) : HTTP_PARSE_DONE;
+            return e ? refuse_framing(f, e) : HTTP_PARSE_DONE;
         }
         e = first ? read_request_line(&p, line) : read_header_field(&p, line);
         if (e)
-            return refused(f, e);
+            return refuse_framing(f, e);
         first = false;
     }
 }

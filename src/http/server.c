@@ -27,7 +27,7 @@ struct http_server {
 
 /* ---- certificate ---- */
 
-static enum err make_certificate(const char *certificate, const char *key, char **ret_why)
+static enum err make_self_signed(const char *certificate, const char *key, char **ret_why)
 {
     if (access(certificate, F_OK) == 0 && access(key, F_OK) == 0)
         return ERR_NONE;
@@ -43,7 +43,7 @@ static enum err open_tls(struct http_server *s, const struct config *c, char **r
         return err_why(ret_why, ERR_USAGE, "tls.certificate and tls.key are required in production");
     char *certificate = mem_printf("%s/tls.crt", c->top_data_dir);
     char *key = mem_printf("%s/tls.key", c->top_data_dir);
-    enum err e = make_certificate(certificate, key, ret_why);
+    enum err e = make_self_signed(certificate, key, ret_why);
     if (!e)
         e = http_tls_new(certificate, key, c->tls_groups, &s->shared.tls, ret_why);
     free(certificate);
@@ -130,8 +130,7 @@ static unsigned connection_limit(const struct config *c)
     return (unsigned)most;
 }
 
-static enum err read_settings(struct http_server *s, const struct config *c, struct http_handler handler,
-                              char **ret_why)
+static enum err read_limits(struct http_server *s, const struct config *c, struct http_handler handler, char **ret_why)
 {
     const char *bad = "";
     int64_t *limit = s->shared.limit_ms;
@@ -170,7 +169,7 @@ enum err http_server_new(const struct config *c, const char *control_path, struc
                          struct http_server **ret, char **ret_why)
 {
     struct http_server *s = mem_new(struct http_server);
-    enum err e = read_settings(s, c, handler, ret_why);
+    enum err e = read_limits(s, c, handler, ret_why);
     if (!e && (e = make_loops(s, c)))
         e = err_why(ret_why, e, "event loop: %s", strerror(errno));
     if (!e && c->listen_https[0])

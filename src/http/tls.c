@@ -123,7 +123,7 @@ static bool load_key(SSL_CTX *ctx, const char *path, bool *ret_encrypted)
     return loaded;
 }
 
-static void note_expiry(const SSL_CTX *ctx)
+static void note_certificate_end(const SSL_CTX *ctx)
 {
     struct tm end;
     if (ASN1_TIME_to_tm(X509_get0_notAfter(SSL_CTX_get0_certificate(ctx)), &end) == 1)
@@ -153,7 +153,7 @@ static enum err load_context(const struct http_tls *t, SSL_CTX **ret, char **ret
     at = t->key;
     if (!load_key(ctx, t->key, &encrypted))
         goto fail;
-    note_expiry(ctx);
+    note_certificate_end(ctx);
     note_certificate(t, ctx);
     *ret = ctx;
     return ERR_NONE;

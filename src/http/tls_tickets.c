@@ -23,7 +23,7 @@ void tls_tickets_done(struct tls_tickets *t)
 }
 
 /* Under the lock. */
-static void rotate(struct tls_tickets *t, int64_t now_us)
+static void rotate_ticket_keys(struct tls_tickets *t, int64_t now_us)
 {
     if (now_us < t->renew_at_us)
         return;
@@ -40,7 +40,7 @@ static void rotate(struct tls_tickets *t, int64_t now_us)
 void tls_tickets_rotate(struct tls_tickets *t, int64_t now_us)
 {
     pthread_mutex_lock(&t->lock);
-    rotate(t, now_us);
+    rotate_ticket_keys(t, now_us);
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -75,7 +75,7 @@ int tls_tickets_key(struct tls_tickets *t, int64_t now_us, unsigned char name[st
     struct tls_ticket_key key = {.given = false};
     bool old = false;
     pthread_mutex_lock(&t->lock);
-    rotate(t, now_us);
+    rotate_ticket_keys(t, now_us);
     bool found = encrypt || find_key(t, name, &key, &old);
     if (encrypt)
         key = t->current;

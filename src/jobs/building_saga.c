@@ -125,7 +125,7 @@ struct detachment {
 
 /* Detaches the number from the building, or reads the one that an earlier run detached. A number that the building got
  * since then is deleted with its row. */
-static enum err detach(struct tx *tx, void *arg)
+static enum err detach_number_run(struct tx *tx, void *arg)
 {
     struct detachment *d = arg;
     struct str number;
@@ -145,7 +145,7 @@ static enum outcome release_to_provider(struct building_saga *s, struct str numb
 static enum outcome release_recorded(struct building_saga *s, bool *ret_leaving)
 {
     struct detachment d = {.s = s};
-    if (work_write(s->work, detach, &d))
+    if (work_write(s->work, detach_number_run, &d))
         return OUTCOME_UNKNOWN;
     s->o = d.after;
     *ret_leaving = d.leaving;

@@ -322,7 +322,7 @@ static void finish_up(struct deliveries *d)
     }
 }
 
-static void *engine_thread(void *arg)
+static void *delivery_thread(void *arg)
 {
     struct deliveries *d = arg;
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE); /* on Linux, of this thread alone */
@@ -383,7 +383,7 @@ enum err deliveries_start(struct deliveries *d, struct heartbeat *heartbeat)
     enum err e = net_poster_new(&options, d->box.fd, &d->poster);
     if (e)
         return e;
-    if (pthread_create(&d->thread, NULL, engine_thread, d))
+    if (pthread_create(&d->thread, NULL, delivery_thread, d))
         return ERR_IO;
     d->running = true;
     return ERR_NONE;

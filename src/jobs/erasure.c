@@ -23,7 +23,7 @@ static enum err dues_run(struct tx *tx, void *arg)
     return erasure_dues(tx, &r->account, &r->dues);
 }
 
-static enum err customer_run(struct tx *tx, void *arg)
+static enum err erased_customer_run(struct tx *tx, void *arg)
 {
     const struct erasure *r = arg;
     return erasure_customer_ended(tx, &r->account);
@@ -48,7 +48,7 @@ static enum err end_customer(struct erasure *r)
 {
     if (r->billing->ops->customer_delete(r->billing, r->dues.customer_id, r->job->work->arena) == OUTCOME_UNKNOWN)
         return PROVIDER_FAILED;
-    return work_write(r->job->work, customer_run, r);
+    return work_write(r->job->work, erased_customer_run, r);
 }
 
 /* A checkout's subscription that did not become the account's. */

@@ -78,7 +78,7 @@ static int64_t useless_us(const struct push_message *m)
 
 /* RFC 8030, sections 5 and 7.3: 2xx is a success; 404 and 410 mean that the subscription has ended; 429 and 5xx pass.
  */
-static enum push_end judge(const struct sending *s)
+static enum push_end push_end_of(const struct sending *s)
 {
     const long status = s->post.status;
     if (status >= 200 && status <= 299)
@@ -109,7 +109,7 @@ static void end_sending(struct sending *s)
 {
     struct notices *n = s->engine;
     s->due_us = again_us(s);
-    s->end = judge(s);
+    s->end = push_end_of(s);
     count_end(s);
     s->next = n->ended;
     n->ended = s;
@@ -266,7 +266,7 @@ static int64_t round_pause_us(const struct round *r, enum err result)
     return limited && us < LIMITED_US ? LIMITED_US : us;
 }
 
-static void go_round(struct notices *n)
+static void run_notices_round(struct notices *n)
 {
     struct arena arena;
     arena_init(&arena, NULL, 0);
@@ -299,12 +299,12 @@ static void look_around(struct notices *n)
     enum err e = work_once(n->options.store, n->options.config, STORE_READ, run_look, &next_us);
     n->look_us = clock_monotonic_us() + quiet_pause_us(n, e, next_us);
     if (!e && next_us <= clock_now_us())
-        go_round(n);
+        run_notices_round(n);
 }
 
 /* ---- the thread ---- */
 
-static int wait_ms(const struct notices *n)
+static int notices_wait_ms(const struct notices *n)
 {
     const int64_t us = n->look_us - clock_monotonic_us();
     return us <= 0 ? 0 : us < BELL_SLEEP_ALONE_US ? (int)((us + 999) / 1000) : (int)(BELL_SLEEP_ALONE_US / 1000);
@@ -316,14 +316,14 @@ static bool was_kicked(const struct notices *n)
     return eventfd_read(n->wake_fd, &kicks) == 0;
 }
 
-static void *engine_thread(void *arg)
+static void *notices_thread(void *arg)
 {
     struct notices *n = arg;
     while (!atomic_load(&n->stopping)) {
-        (void)net_poster_wait(n->poster, wait_ms(n));
+        (void)net_poster_wait(n->poster, notices_wait_ms(n));
         const bool kicked = was_kicked(n), due = clock_monotonic_us() >= n->look_us;
         if (kicked || (due && n->ended))
-            go_round(n);
+            run_notices_round(n);
         else if (due)
             look_around(n);
     }
@@ -355,7 +355,7 @@ enum err notices_start(struct notices *n)
     enum err e = net_poster_new(&options, n->wake_fd, &n->poster);
     if (e)
         return e;
-    if (pthread_create(&n->thread, NULL, engine_thread, n))
+    if (pthread_create(&n->thread, NULL, notices_thread, n))
         return ERR_IO;
     n->running = true;
     return ERR_NONE;

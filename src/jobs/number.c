@@ -164,7 +164,7 @@ struct release {
     bool leaving;
 };
 
-static enum err read_release(struct tx *tx, void *arg)
+static enum err read_number_to_release(struct tx *tx, void *arg)
 {
     struct release *r = arg;
     return number_leaving(tx, r->job->payload, &r->leaving);
@@ -181,7 +181,7 @@ static enum err release_number_run(void *context, const struct job *job)
 {
     struct number_source *numbers = context;
     struct release r = {.job = job};
-    enum err e = work_read(job->work, read_release, &r);
+    enum err e = work_read(job->work, read_number_to_release, &r);
     if (e || !r.leaving)
         return e;
     if (!tenure_holds(&job->tenure) || numbers->ops->release(numbers, job->payload) != OUTCOME_DONE)

@@ -41,7 +41,7 @@ struct taken {
     bool found;
 };
 
-static enum err next_due(struct tx *tx, void *arg)
+static enum err next_due_run(struct tx *tx, void *arg)
 {
     struct taken *t = arg;
     CURSOR c;
@@ -159,7 +159,7 @@ static enum err run_next(struct jobs *j, bool *ret_found, int64_t *ret_next_us)
     const int64_t until_us = clock_monotonic_us() + JOB_ALONE_US;
     struct work work = work_on(j, &arena);
     struct taken t = {.job = {.work = &work, .until_us = until_us, .tenure = jobs_tenure(j)}};
-    enum err e = tenure_holds(&t.job.tenure) ? work_read(&work, next_due, &t) : ERR_RETRY;
+    enum err e = tenure_holds(&t.job.tenure) ? work_read(&work, next_due_run, &t) : ERR_RETRY;
     if (!e && t.next_us <= clock_now_us())
         e = work_write(&work, lease_job, &t);
     if (!e && t.found) {
@@ -336,7 +336,7 @@ static enum err look_at(struct jobs *j, struct awaited *w)
 }
 
 /* Waits until a job was run since `seen`. Returns false if the threads stop. */
-static bool wait_for_end(struct jobs *j, uint64_t seen, int64_t left_us)
+static bool wait_for_any_end(struct jobs *j, uint64_t seen, int64_t left_us)
 {
     bool exclusive = store_exclusive(j->options.store);
     int64_t wait_us = exclusive || left_us < POLL_SHARED_US ? left_us : POLL_SHARED_US;
@@ -369,6 +369,6 @@ enum err jobs_wait(struct jobs *j, struct str id, int64_t wait_ms, bool *ret_don
             *ret_done = w.done;
             return ERR_NONE;
         }
-        going = wait_for_end(j, seen, left_us);
+        going = wait_for_any_end(j, seen, left_us);
     }
 }

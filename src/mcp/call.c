@@ -59,7 +59,7 @@ static struct str take(struct call *c, const char *name)
     return take_named(c, str_z(name));
 }
 
-static bool is_taken(const struct call *c, const struct json_node *argument)
+static bool is_taken_argument(const struct call *c, const struct json_node *argument)
 {
     for (size_t i = 0; i < c->taken_count; i++)
         if (c->taken[i] == argument)
@@ -71,7 +71,7 @@ static bool is_taken(const struct call *c, const struct json_node *argument)
 static const struct json_node *left_after(const struct call *c, const struct json_node *n)
 {
     n = n ? json_node_after(c->arguments, n) : json_node_first(c->arguments);
-    while (n && is_taken(c, n))
+    while (n && is_taken_argument(c, n))
         n = json_node_after(c->arguments, n);
     return n;
 }

@@ -324,7 +324,7 @@ static void set_headers(struct net_poster *p)
     p->headers[2] = (struct curl_slist){.data = accept};
 }
 
-static bool open_all(struct net_poster *p)
+static bool open_multi(struct net_poster *p)
 {
     struct epoll_event e = {.events = EPOLLIN, .data.fd = p->wake_fd};
     p->multi = curl_multi_init();
@@ -348,7 +348,7 @@ enum err net_poster_new(const struct net_poster_options *options, int wake_fd, s
     p->epoll = -1;
     p->timer_us = INT64_MAX;
     set_headers(p);
-    if (!open_all(p)) {
+    if (!open_multi(p)) {
         net_poster_free(p);
         return ERR_IO;
     }

@@ -200,8 +200,8 @@ enum err builtin_session_create(struct db *db, const struct billing_session_requ
     return e ? e : builtin_session_get(db, id, now_us, a, ret);
 }
 
-static enum err end_session(struct db *db, const struct builtin_session *s, const char *status, struct str customer,
-                            struct str subscription)
+static enum err end_checkout_session(struct db *db, const struct builtin_session *s, const char *status,
+                                     struct str customer, struct str subscription)
 {
     return db_exec(db,
                    SQL(sandbox_session_end, .id = s->session.id, .status = str_z(status), .customer_id = customer,
@@ -223,7 +223,7 @@ static enum err pay_session(struct db *db, const struct builtin_session *s, stru
     enum err e = builtin_subscription_create(db, &bought, s->email, a, &id);
     if (!e)
         e = builtin_subscription_get(db, id, a, &made);
-    return e ? e : end_session(db, s, "complete", made.customer_id, made.id);
+    return e ? e : end_checkout_session(db, s, "complete", made.customer_id, made.id);
 }
 
 enum err builtin_session_pay(struct db *db, struct str id, int64_t now_us, struct arena *a, struct builtin_session *ret)
@@ -241,6 +241,6 @@ enum err builtin_session_expire(struct db *db, struct str id, int64_t now_us, st
     enum err e = builtin_session_get(db, id, now_us, a, ret);
     if (e || ret->session.status != BILLING_SESSION_OPEN)
         return e;
-    e = end_session(db, ret, "expired", ret->session.customer_id, STR_NONE);
+    e = end_checkout_session(db, ret, "expired", ret->session.customer_id, STR_NONE);
     return e ? e : builtin_session_get(db, id, now_us, a, ret);
 }

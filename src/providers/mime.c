@@ -112,7 +112,7 @@ struct str mime_date(struct arena *a, int64_t at_us)
 }
 
 /* Lines of a mail end in CR LF. */
-static void put_lines(struct buf *b, struct str text)
+static void put_crlf_lines(struct buf *b, struct str text)
 {
     for (size_t i = 0; i < text.n; i++) {
         if (text.p[i] == '\n' && (i == 0 || text.p[i - 1] != '\r'))
@@ -123,13 +123,13 @@ static void put_lines(struct buf *b, struct str text)
         buf_lit(b, "\r\n");
 }
 
-static void put_base64(struct buf *b, struct str text)
+static void put_base64_lines(struct buf *b, struct str text)
 {
     gint state = 0, save = 0;
     gchar *out = g_malloc((text.n / 3 + 1) * 4 + 4 + ((text.n / 3 + 1) * 4 + 4) / 72 + 1);
     gsize n = g_base64_encode_step((const guchar *)text.p, text.n, TRUE, out, &state, &save);
     n += g_base64_encode_close(TRUE, out + n, &state, &save);
-    put_lines(b, str_n(out, n));
+    put_crlf_lines(b, str_n(out, n));
     g_free(out);
 }
 
@@ -146,9 +146,9 @@ void mime_put_body(struct buf *b, struct str text)
     bool as_is = ascii(text) && short_lines(text);
     buf_printf(b, "Content-Transfer-Encoding: %s\r\n\r\n", as_is ? "7bit" : "base64");
     if (as_is)
-        put_lines(b, text);
+        put_crlf_lines(b, text);
     else
-        put_base64(b, text);
+        put_base64_lines(b, text);
 }
 
 static void put_mime_part(struct buf *b, const char *boundary, const char *type, struct str text)
@@ -177,6 +177,6 @@ void mime_put_with_wav(struct buf *b, struct str text, struct str wav)
                "--%s\r\nContent-Type: audio/wav\r\nContent-Disposition: attachment; filename=\"message.wav\"\r\n"
                "Content-Transfer-Encoding: base64\r\n\r\n",
                boundary);
-    put_base64(b, wav);
+    put_base64_lines(b, wav);
     buf_printf(b, "--%s--\r\n", boundary);
 }

@@ -21,7 +21,7 @@ bool receiver_has(const struct config *c, struct str url)
 }
 
 /* The status that the URL asks for: three digits after the host. */
-static long status_of(struct str url)
+static long asked_status(struct str url)
 {
     const struct str path = str_from(url, strlen(ADDRESS));
     uint64_t status;
@@ -74,7 +74,7 @@ static struct str keep(char **at, struct str text)
 long receiver_take(struct received r, struct str secret)
 {
     r.at_us = clock_real_us();
-    r.status = status_of(r.url);
+    r.status = asked_status(r.url);
     r.genuine = is_genuine(&r, secret);
     char *at = mem_array(char, r.url.n + r.body.n + r.signature.n + r.trace.n + 1);
     r.url = keep(&at, r.url);

@@ -167,7 +167,7 @@ struct ended_call {
 };
 
 /* A tone as long as the message. */
-static enum err keep_message(struct tx *tx, const struct dial *d)
+static enum err keep_message_tone(struct tx *tx, const struct dial *d)
 {
     const size_t n = (size_t)d->message_s * SOUND_RATE;
     int16_t *samples = arena_array(tx->arena, int16_t, n);
@@ -189,7 +189,7 @@ static enum err write_ended(struct tx *tx, void *arg)
 {
     const struct ended_call *ended = arg;
     enum err e = story_write(tx, &ended->dial->story, ended->took_ms);
-    return e || !ended->dial->message_s ? e : keep_message(tx, ended->dial);
+    return e || !ended->dial->message_s ? e : keep_message_tone(tx, ended->dial);
 }
 
 static const char *call_number(struct arena *a, struct val given)

@@ -42,7 +42,7 @@ struct change {
     struct str changed; /* the provider's subscription; STR_NONE: no event to send */
 };
 
-static enum billing_status wanted(const struct subscription_request *body)
+static enum billing_status status_asked_for(const struct subscription_request *body)
 {
     if (str_eq(body->status.s, STR("active")))
         return BILLING_ACTIVE;
@@ -56,7 +56,7 @@ static enum err change_existing(struct tx *tx, struct str id, int64_t quantity, 
     enum err e = id.p ? builtin_subscription_get(tx->db, id, tx->arena, &s) : ERR_NOT_FOUND;
     if (e)
         return e;
-    s.status = wanted(c->body);
+    s.status = status_asked_for(c->body);
     s.quantity = quantity;
     c->changed = s.id;
     return builtin_subscription_put(tx->db, &s);
@@ -68,7 +68,7 @@ static enum err make_new(struct tx *tx, const struct account *account, const str
     const struct billing_subscription s = {
         .customer_id = known->customer_id,
         .account_id = id_str(&account->id),
-        .status = wanted(c->body),
+        .status = status_asked_for(c->body),
         .plan = account->plan.p ? account->plan : STR(PLAN_DEFAULT),
         .quantity = known->building_count,
     };
@@ -93,7 +93,7 @@ static enum err change_run(struct tx *tx, void *arg)
     e = change_existing(tx, known.subscription_id, known.building_count, c);
     if (e != ERR_NOT_FOUND)
         return e;
-    bool nothing_to_end = wanted(c->body) == BILLING_CANCELED && account.status == SUBSCRIPTION_NONE;
+    bool nothing_to_end = status_asked_for(c->body) == BILLING_CANCELED && account.status == SUBSCRIPTION_NONE;
     return nothing_to_end ? ERR_NONE : make_new(tx, &account, &known, c);
 }
 

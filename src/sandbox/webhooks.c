@@ -29,14 +29,14 @@ static const struct field list_fields[] = {
 static const struct shape list_shape = SHAPE(struct webhooks_seen, "SandboxWebhooks", list_fields);
 
 /* The value of a line "Name: value". */
-static struct val value_of(struct str line)
+static struct val header_value(struct str line)
 {
     struct str value;
     (void)str_cut(line, ':', &value);
     return line.n ? v_str(str_trim(value)) : v_null();
 }
 
-static enum err list_webhooks(struct request *q, struct reply *p)
+static enum err list_seen_webhooks(struct request *q, struct reply *p)
 {
     struct received *list = arena_array(q->tx.arena, struct received, RECEIVED_MAX);
     struct webhooks_seen *body = arena_new(q->tx.arena, struct webhooks_seen);
@@ -47,8 +47,8 @@ static enum err list_webhooks(struct request *q, struct reply *p)
         rows[i] = (struct webhook_seen){.received_at = v_time(r->at_us),
                                         .url = v_str(r->url),
                                         .status = v_int(r->status),
-                                        .signature = value_of(r->signature),
-                                        .traceparent = value_of(r->trace),
+                                        .signature = header_value(r->signature),
+                                        .traceparent = header_value(r->trace),
                                         .genuine = v_bool(r->genuine),
                                         .body = v_str(r->body)};
     }
@@ -58,7 +58,7 @@ static enum err list_webhooks(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     ROUTE("listSandboxWebhooks", GET, "/sandbox/webhooks", .credential = CRED_LOOPBACK, .run = RUN_HERE,
-          .handler = list_webhooks, .reply = &list_shape,
+          .handler = list_seen_webhooks, .reply = &list_shape,
           .doc = ROUTE_DOC("Sandbox", 200, "List the deliveries to https://receiver.test/",
                            .description = "The newest 50. `https://receiver.test/` answers 200, "
                                           "`https://receiver.test/503` answers 503, and so on.")),

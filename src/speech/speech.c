@@ -101,7 +101,7 @@ static struct clip *say(struct str text)
     return synth_render(text);
 }
 
-static void prepare(const struct speech *s, struct entry *e)
+static void prepare_entry(const struct speech *s, struct entry *e)
 {
     const struct str name = str_n(e->key + 1, e->length - 1);
     if (e->key[0] == 'T')
@@ -123,7 +123,7 @@ static void *speech_run(void *arg)
     struct entry *e;
     yield_to_calls();
     while ((e = next_entry(s))) {
-        prepare(s, e);
+        prepare_entry(s, e);
         e->mail.run = on_prepared;
         mailbox_post(s->options.box, &e->mail);
     }

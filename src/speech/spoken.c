@@ -43,7 +43,7 @@ static struct spoken_ear *load_ear(struct spoken *s)
 }
 
 /* The next request; NULL to stop. */
-static struct spoken_request *next_request(struct spoken *s)
+static struct spoken_request *take_spoken_request(struct spoken *s)
 {
     pthread_mutex_lock(&s->lock);
     while (!s->stopping && !s->first)
@@ -58,7 +58,7 @@ static struct spoken_request *next_request(struct spoken *s)
     return r;
 }
 
-static bool is_valid(const struct spoken_codes *codes, const char *digits)
+static bool is_valid_code(const struct spoken_codes *codes, const char *digits)
 {
     for (size_t i = 0; i < codes->n; i++)
         if (!strcmp(codes->v[i], digits))
@@ -73,7 +73,7 @@ static bool is_guess(struct spoken_ear *ear, const struct spoken_codes *codes)
     bool as_long = false;
     for (int kind = 0; kind < SPOKEN_MODELS; kind++) {
         const char *heard = spoken_ear_heard(ear, (enum spoken_kind)kind);
-        if (is_valid(codes, heard))
+        if (is_valid_code(codes, heard))
             return false;
         for (size_t i = 0; i < codes->n; i++)
             as_long = as_long || strlen(codes->v[i]) == strlen(heard);
@@ -81,7 +81,8 @@ static bool is_guess(struct spoken_ear *ear, const struct spoken_codes *codes)
     return as_long;
 }
 
-static enum spoken_result judge(struct spoken_ear *ear, const struct spoken_codes *codes, struct spoken_claim *claim)
+static enum spoken_result judge_claim(struct spoken_ear *ear, const struct spoken_codes *codes,
+                                      struct spoken_claim *claim)
 {
     const char *list[SPOKEN_CODES_MAX];
     for (size_t i = 0; i < codes->n; i++)
@@ -95,7 +96,7 @@ static enum spoken_result judge(struct spoken_ear *ear, const struct spoken_code
     return spoken_claim_sure(claim) ? SPOKEN_OTHER : SPOKEN_GUESS;
 }
 
-static void listen_to(struct spoken *s, struct spoken_ear *ear, struct spoken_request *r)
+static void hear_request(struct spoken *s, struct spoken_ear *ear, struct spoken_request *r)
 {
     struct spoken_codes codes = {.n = 0};
     struct spoken_claim claim = {0};
@@ -103,7 +104,7 @@ static void listen_to(struct spoken *s, struct spoken_ear *ear, struct spoken_re
         size_t n;
         const int16_t *samples = utterance_samples(r->utterance, &n);
         spoken_ear_take(ear, samples, n, r->until_us);
-        r->result = judge(ear, &codes, &claim);
+        r->result = judge_claim(ear, &codes, &claim);
         if (clock_monotonic_us() > r->until_us)
             r->result = SPOKEN_UNCLEAR;
         if (r->result == SPOKEN_ACCEPTED || r->result == SPOKEN_OTHER)
@@ -120,7 +121,7 @@ static void spoken_mail_run(struct mail *m)
     r->answered(r);
 }
 
-static void answer(struct spoken_request *r)
+static void post_judgement(struct spoken_request *r)
 {
     utterance_free(r->utterance);
     r->utterance = NULL;
@@ -132,9 +133,9 @@ static void *spoken_run(void *arg)
 {
     struct spoken *s = arg;
     struct spoken_ear *ear = load_ear(s);
-    for (struct spoken_request *r; ear && (r = next_request(s)); answer(r))
+    for (struct spoken_request *r; ear && (r = take_spoken_request(s)); post_judgement(r))
         if (!r->dropped && clock_monotonic_us() < r->until_us)
-            listen_to(s, ear, r);
+            hear_request(s, ear, r);
     spoken_ear_free(ear);
     return NULL;
 }

@@ -94,8 +94,8 @@ static struct spoken_path rival_of(struct spoken_ear *e, int kind, const char *c
     return strcmp(rival.digits, code) != 0 ? rival : spoken_other_than(e->models[kind], code);
 }
 
-static bool measure(struct spoken_ear *e, const struct spoken_path paths[static SPOKEN_MODELS],
-                    struct spoken_claim *ret)
+static bool measure_claim(struct spoken_ear *e, const struct spoken_path paths[static SPOKEN_MODELS],
+                          struct spoken_claim *ret)
 {
     bool measured = true;
     for (int of = 0; of < SPOKEN_MODELS; of++) {
@@ -121,7 +121,7 @@ struct spoken_claim spoken_claim_of(struct spoken_ear *e, const char *const *cod
         return claim;
     memcpy(claim.code, paths[SPOKEN_ENGLISH].digits, sizeof claim.code - 1);
     paths[SPOKEN_TIDIGITS] = best_of(e, SPOKEN_TIDIGITS, (const char *const[]){claim.code}, 1);
-    claim.made = paths[SPOKEN_TIDIGITS].found && measure(e, paths, &claim);
+    claim.made = paths[SPOKEN_TIDIGITS].found && measure_claim(e, paths, &claim);
     return claim;
 }
 
@@ -133,7 +133,7 @@ struct spoken_claim spoken_claim_free(struct spoken_ear *e)
     if (n == 0 || n > SPOKEN_LENGTH_MAX || strcmp(any->digits, free_path(e, SPOKEN_TIDIGITS)->digits) != 0)
         return claim;
     memcpy(claim.code, any->digits, n);
-    claim.made = measure(e, e->any, &claim);
+    claim.made = measure_claim(e, e->any, &claim);
     return claim;
 }
 

@@ -293,7 +293,7 @@ static void read_path(struct spoken_model *m, struct spoken_path *ret)
     }
 }
 
-static struct spoken_path decode(struct spoken_model *m, const char *search)
+static struct spoken_path best_path(struct spoken_model *m, const char *search)
 {
     struct spoken_path path = {0};
     /* A new stream: the estimate of the noise starts from nothing, so that a score does not depend on what came before.
@@ -327,17 +327,17 @@ static bool keep_constant(struct spoken_model *m)
 
 struct spoken_path spoken_any(struct spoken_model *m)
 {
-    return decode(m, "any");
+    return best_path(m, "any");
 }
 
 struct spoken_path spoken_of_length(struct spoken_model *m, size_t length)
 {
-    return decode(m, of_length[length]);
+    return best_path(m, of_length[length]);
 }
 
 static struct spoken_path decode_once(struct spoken_model *m, fsg_model_t *g)
 {
-    return keep(m, "once", g) ? decode(m, "once") : (struct spoken_path){0};
+    return keep(m, "once", g) ? best_path(m, "once") : (struct spoken_path){0};
 }
 
 struct spoken_path spoken_of_codes(struct spoken_model *m, const char *const *codes, size_t n)

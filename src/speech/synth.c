@@ -112,7 +112,7 @@ enum err synth_load(void)
 }
 
 /* flite ends the process on an error of its own, unless it may jump out. */
-static void speak(const char *text)
+static void run_flite(const char *text)
 {
     jmp_buf out;
     if (setjmp(out)) {
@@ -130,7 +130,7 @@ static void synthesize(const char *text, struct audio *ret)
     pthread_mutex_lock(&lock);
     speech = ret;
     if (load_voice())
-        speak(text);
+        run_flite(text);
     speech = NULL;
     pthread_mutex_unlock(&lock);
 }

@@ -96,8 +96,8 @@ static struct webrtc_session *session_of(const struct webrtc *w, const char *nam
     return fits ? s : NULL;
 }
 
-static void reply(const struct webrtc_session *s, const struct stun_msg *request, const struct sa *from,
-                  const struct sa *to, const struct stun_errcode *error, const struct stun_unknown_attr *unknown)
+static void answer_check(const struct webrtc_session *s, const struct stun_msg *request, const struct sa *from,
+                         const struct sa *to, const struct stun_errcode *error, const struct stun_unknown_attr *unknown)
 {
     struct mbuf *mb = mbuf_alloc(256);
     const uint8_t class = error ? STUN_CLASS_ERROR_RESP : STUN_CLASS_SUCCESS_RESP;
@@ -119,7 +119,7 @@ static void accept_check(struct webrtc_session *s, const struct stun_msg *m, con
     if (!s->path || nominates)
         s->path = path;
     s->nominated = s->nominated || nominates;
-    reply(s, m, from, to, NULL, NULL);
+    answer_check(s, m, from, to, NULL, NULL);
 }
 
 static void judge_check(const struct webrtc *w, const struct stun_msg *m, const struct stun_unknown_attr *unknown,
@@ -130,9 +130,9 @@ static void judge_check(const struct webrtc *w, const struct stun_msg *m, const 
     if (!s || stun_msg_chk_mi(m, (const uint8_t *)s->password, WEBRTC_PASSWORD_LEN) || s->state == WEBRTC_STATE_GONE)
         return; /* a stranger gets no answer, which a forged source would direct at a third party */
     if (unknown->typec)
-        reply(s, m, from, to, &(struct stun_errcode){420, "Unknown Attribute"}, unknown);
+        answer_check(s, m, from, to, &(struct stun_errcode){420, "Unknown Attribute"}, unknown);
     else if (stun_msg_attr(m, STUN_ATTR_CONTROLLED)) /* a lite agent never controls a full one */
-        reply(s, m, from, to, &(struct stun_errcode){487, "Role Conflict"}, NULL);
+        answer_check(s, m, from, to, &(struct stun_errcode){487, "Role Conflict"}, NULL);
     else
         accept_check(s, m, from, to);
 }

@@ -141,7 +141,7 @@ static int on_certificate(X509_STORE_CTX *chain, void *arg)
     return 0;
 }
 
-static bool set_up(SSL_CTX *c)
+static bool set_up_dtls_context(SSL_CTX *c)
 {
     SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_NO_QUERY_MTU);
     SSL_CTX_set_mode(c, SSL_MODE_RELEASE_BUFFERS);
@@ -158,7 +158,7 @@ struct webrtc_identity *webrtc_identity_new(void)
     struct webrtc_identity *i = mem_new(struct webrtc_identity);
     i->method = make_method();
     i->context = SSL_CTX_new(DTLS_server_method());
-    if (i->method && i->context && set_up(i->context) && certify(i))
+    if (i->method && i->context && set_up_dtls_context(i->context) && certify(i))
         return i;
     ERR_clear_error();
     webrtc_identity_free(i);
@@ -181,7 +181,7 @@ const char *webrtc_identity_print(const struct webrtc_identity *i)
 
 /* ---- a connection ---- */
 
-static unsigned on_timer(SSL *ssl, unsigned last_us)
+static unsigned handshake_wait_us(SSL *ssl, unsigned last_us)
 {
     (void)ssl;
     const unsigned next = last_us ? last_us * 2 : FIRST_US;
@@ -203,7 +203,7 @@ struct webrtc_dtls *webrtc_dtls_new(const struct webrtc_identity *i, const uint8
     SSL_set_bio(d->ssl, b, b);
     SSL_set_app_data(d->ssl, d);
     SSL_set_accept_state(d->ssl);
-    DTLS_set_timer_cb(d->ssl, on_timer);
+    DTLS_set_timer_cb(d->ssl, handshake_wait_us);
     (void)SSL_set_mtu(d->ssl, MTU);
     return d;
 }
@@ -230,7 +230,7 @@ static bool waits(const struct webrtc_dtls *d, int result)
     return e == SSL_ERROR_WANT_READ || e == SSL_ERROR_WANT_WRITE;
 }
 
-static void go_on(struct webrtc_dtls *d)
+static void continue_handshake(struct webrtc_dtls *d)
 {
     const int result = SSL_do_handshake(d->ssl);
     if (result == 1)
@@ -258,7 +258,7 @@ enum webrtc_dtls_state webrtc_dtls_take(struct webrtc_dtls *d, const uint8_t *p,
     d->in = p;
     d->in_n = n;
     if (d->state == WEBRTC_DTLS_GOING)
-        go_on(d);
+        continue_handshake(d);
     if (d->state == WEBRTC_DTLS_UP && d->in)
         read_rest(d);
     d->in = NULL;

@@ -126,7 +126,7 @@ static enum webrtc_refusal read_offer(struct sdp_session *sdp, const struct sdp_
     return read_transport(sdp, m, ret);
 }
 
-static int describe(struct sdp_session **ret, struct sdp_media **ret_audio)
+static int make_audio_session(struct sdp_session **ret, struct sdp_media **ret_audio)
 {
     struct sa nowhere;
     sa_init(&nowhere, AF_INET);
@@ -151,7 +151,7 @@ enum webrtc_refusal webrtc_sdp_read(struct str text, uint8_t pt, struct webrtc_o
         return WEBRTC_NOT_SDP;
     *ret = (struct webrtc_offer){0};
     struct mbuf *mb = mbuf_alloc(text.n);
-    if (mb && !mbuf_write_mem(mb, (const uint8_t *)text.p, text.n) && !describe(&sdp, &audio)) {
+    if (mb && !mbuf_write_mem(mb, (const uint8_t *)text.p, text.n) && !make_audio_session(&sdp, &audio)) {
         mb->pos = 0;
         r = read_offer(sdp, audio, mb, pt, ret);
     }

@@ -79,7 +79,7 @@ static void read_remote(const struct sa *raw, struct sa *ret)
         plain_address(&raw->u.in6.sin6_addr, sa_port(raw), ret);
 }
 
-static void prepare(struct webrtc_socket *s)
+static void set_socket_options(struct webrtc_socket *s)
 {
     for (size_t i = 0; i < WEBRTC_BATCH; i++) {
         s->parts[i] = (struct iovec){s->data[i], sizeof s->data[i]};
@@ -107,7 +107,7 @@ static void take_message(struct webrtc_socket *s, size_t i)
 void webrtc_socket_drain(struct webrtc_socket *s)
 {
     for (int turn = 0; turn < BATCHES_MAX; turn++) {
-        prepare(s);
+        set_socket_options(s);
         const int n = recvmmsg(s->fd, s->messages, WEBRTC_BATCH, MSG_DONTWAIT, NULL);
         for (int i = 0; i < n; i++)
             take_message(s, (size_t)i);

@@ -88,7 +88,7 @@ void webrtc_stream_done(struct webrtc_stream *s)
 
 /* ---- in ---- */
 
-static bool is_known(const struct webrtc_stream *s, uint32_t source)
+static bool is_known_source(const struct webrtc_stream *s, uint32_t source)
 {
     for (size_t i = 0; i < s->source_count; i++)
         if (s->sources[i] == source)
@@ -96,7 +96,7 @@ static bool is_known(const struct webrtc_stream *s, uint32_t source)
     return false;
 }
 
-static uint32_t source_of(const uint8_t *p, bool rtcp)
+static uint32_t packet_source(const uint8_t *p, bool rtcp)
 {
     uint32_t source;
     memcpy(&source, p + (rtcp ? RTCP_SOURCE : RTP_SOURCE), sizeof source);
@@ -106,8 +106,8 @@ static uint32_t source_of(const uint8_t *p, bool rtcp)
 /* Whether the packet is authentic and not a repetition. */
 static bool decrypt(struct webrtc_stream *s, uint8_t *p, bool rtcp, int *n)
 {
-    const uint32_t source = source_of(p, rtcp);
-    const bool known = is_known(s, source);
+    const uint32_t source = packet_source(p, rtcp);
+    const bool known = is_known_source(s, source);
     if (!known && s->source_count == WEBRTC_SOURCES_MAX)
         return false;
     if (rtcp ? srtp.srtp_unprotect_rtcp(s->in, p, n) : srtp.srtp_unprotect(s->in, p, n))

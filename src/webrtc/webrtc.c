@@ -57,7 +57,7 @@ static void end_session(struct webrtc_session *s, enum webrtc_end why)
 }
 
 /* Takes the session out of the endpoint. */
-static void detach(struct webrtc_session *s)
+static void take_session_out(struct webrtc_session *s)
 {
     struct webrtc *w = s->endpoint;
     if (s->dtls && s->state != WEBRTC_STATE_GONE)
@@ -74,7 +74,7 @@ void webrtc_close(struct webrtc_session *s)
 {
     if (!s)
         return;
-    detach(s);
+    take_session_out(s);
     mem_deref(s);
 }
 
@@ -249,8 +249,8 @@ static struct webrtc_session *make_session(const struct webrtc_request *r, const
     return s;
 }
 
-static bool write_answer(const struct webrtc *w, const struct webrtc_session *s, const struct webrtc_offer *offer,
-                         char answer[static WEBRTC_ANSWER_MAX])
+static bool write_session_answer(const struct webrtc *w, const struct webrtc_session *s,
+                                 const struct webrtc_offer *offer, char answer[static WEBRTC_ANSWER_MAX])
 {
     struct sa candidates[WEBRTC_CANDIDATES_MAX];
     const struct sa *external = sa_isset(&w->external, SA_ADDR) ? &w->external : NULL;
@@ -291,7 +291,7 @@ enum webrtc_refusal webrtc_open(struct webrtc *w, const struct webrtc_request *r
     struct webrtc_session *s = make_session(request, &offer, slot);
     if (!s)
         return WEBRTC_FULL;
-    if (!write_answer(w, s, &offer, answer)) {
+    if (!write_session_answer(w, s, &offer, answer)) {
         mem_deref(s);
         return WEBRTC_NOT_SDP; /* too many sections to refuse */
     }
