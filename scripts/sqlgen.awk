@@ -3,7 +3,7 @@
 #
 # "-- name: x" begins a statement, which ends at the next such line; "-- name: x (sqlite)" and "(postgresql)" override
 # it for one engine. "{by x}" behind a table's name becomes INDEXED BY x for SQLite, which keeps no statistics here.
-# "{real}" is real time in microseconds: the server's clock, at the statement's arrival; with SQLite that of the process.
+# "{real}" is real time in microseconds: the server's clock, at the statement's arrival; with SQLite the process's.
 #
 # "$x:KIND" is the parameter x, "$x" the same again. A column is "x:KIND" or "… AS x:KIND". The kinds are the table in
 # store/statement.h, with the types in C. sql.h has for the statement s:

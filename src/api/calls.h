@@ -8,7 +8,7 @@ struct call_body {
         outcome, reason, grant_id, resident_opened, ended_by, message_seconds, steps;
 };
 
-/* The body of a record. Its strings are those of *c, which must live as long. `steps` is absent. */
+/* The body of a record. It shares the strings of *c, which must live as long. `steps` is absent. */
 struct call_body call_body_of(const struct recorded_call *c);
 struct call_step_body {
     struct val at_ms, step, detail, number, grant_id, key_id, key_name; /* from `detail` on they may be absent */

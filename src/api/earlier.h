@@ -1,7 +1,7 @@
 /* The earlier revision of the interface: its rows for grants, setup and webhooks (contract, Versioning 3;
  * docs/behaviour/earlier.md).
  *
- * Its fields have other names; the rules are those of the current revision. */
+ * Its fields have other names; the rules are the current revision's. */
 #pragma once
 #include "api/route.h"
 

@@ -17,7 +17,7 @@ enum err earlier_create_input(struct tx *tx, const void *body, struct grant_inpu
 
 /* The change that a read body describes. */
 struct grant_input earlier_update_input(const void *body);
-/* Whether the body's minutes are those of this type: the change must else be refused. Fails with ERR_INVALID_UNLOCK. */
+/* Whether the body's minutes fit this type: the change must else be refused. Fails with ERR_INVALID_UNLOCK. */
 enum err earlier_check_minutes(struct tx *tx, const void *body, enum grant_type type) CHECKED;
 
 /* Puts the earlier names into tx->why, a message of the rules. */

@@ -11,7 +11,7 @@ static const struct field verify_fields[] = {VERIFY_FIELDS(0)};
 static const struct shape verify_shape =
     SHAPE(struct verify_request, "EarlierVerifyRequest", verify_fields, .open = true);
 
-/* The account is not known before the code is right. Until then, the answer is that of the current revision, whose
+/* The account is not known before the code is right. Until then, the answer has the form of the current revision, whose
  * reason the gate left in tx.why. */
 static enum err post_owner(struct request *q, struct reply *p)
 {

@@ -14,7 +14,7 @@ bool error_page_wanted(const struct request *q)
     return looks && !r->peer.local && !called && http_accepts(r, "text/html");
 }
 
-/* The page for an error; its variants are those of each language, then those of the sandbox. */
+/* The page for an error; its variants are each language's, then the sandbox's. */
 static const struct http_content *page_of(const struct err_info *info)
 {
     const int status = info->status;

@@ -53,7 +53,7 @@ static struct entry *cache_find(struct gate_cache *cache, uint64_t epoch, const 
     return NULL;
 }
 
-/* Without those that have expired: a browser's hash can have another key by now. */
+/* Skips expired entries: a browser's hash can have another key by now. */
 static struct entry *cache_find_valid(struct gate_cache *cache, const struct request *q, uint64_t epoch,
                                       const unsigned char *hash)
 {
@@ -174,7 +174,7 @@ void gate_remember(struct gate_cache *cache, struct request *q)
     }
 }
 
-/* An earlier run was that of a principal that has changed. Its limits were taken from the wrong one, too. */
+/* An earlier run served a principal that has changed. Its limits were taken from the wrong one, too. */
 static void forget_assumed_run(struct request *q)
 {
     q->assumed = q->limits_taken = q->building_linked = false;
@@ -205,7 +205,7 @@ static enum err authenticate_in_store(struct request *q)
     return e ? e : accept_principal(q, &q->who);
 }
 
-/* The key was refused. Finds out whether it is only that of a browser that can have another one. */
+/* The key was refused. Finds out whether it only belongs to a browser that can have another one. */
 static enum err refuse_browser(struct request *q)
 {
     unsigned char *hash = arena_alloc(q->tx.arena, SHA256_LEN);

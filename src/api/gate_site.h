@@ -8,5 +8,5 @@
  * They name the sender in Sec-Fetch-Site. Without that field, Origin must name the request's own host; GET and HEAD
  * need no Origin either, because they change nothing and other pages cannot read the reply.
  *
- * The own host is that of the Host field: with another name, a browser does not send the cookie. */
+ * The own host is the one in the Host field: with another name, a browser does not send the cookie. */
 enum err gate_check_site(struct request *q) CHECKED;

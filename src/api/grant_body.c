@@ -7,7 +7,7 @@
 
 #define IN(member, type, ...) FIELD(struct grant_input, member, type, __VA_ARGS__)
 
-/* One macro per field, for two kinds of table: those that read a body of any type, and those that document each type.
+/* One macro per field, for two kinds of table: tables that read a body of any type, and tables that document each type.
  * `more` are further flags. */
 #define LABEL     IN(label, T_STRING, .max = GRANT_LABEL_MAX, .doc = "default: the type, also if empty")
 #define ENABLED   IN(enabled, T_BOOL, .doc = "the on/off switch; new grants start enabled. On a timer, false ends it now")

@@ -62,7 +62,7 @@ static void hub_heard(void *context, unsigned topics, const struct store_fed *fe
     pthread_mutex_unlock(&h->mutex);
 }
 
-/* Reads all feeds with readers again, after those that are known to have grown. */
+/* Reads all feeds with readers again, after the feeds that are known to have grown. */
 static void hub_resync(void *context)
 {
     struct hub *h = context;
@@ -115,7 +115,7 @@ static struct hub_post *post_new(size_t most, struct hub_block *b)
     return p;
 }
 
-/* Gives the block to the building's readers. Those that came after it was read, and miss more, are read for again. */
+/* Gives the block to the building's readers. Readers that came after it was read, and miss more, are read for again. */
 static void give(struct hub *h, struct hub_building *b, struct hub_block *block)
 {
     struct hub_post *posts[HTTP_MAX_LOOPS] = {NULL};

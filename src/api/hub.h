@@ -1,9 +1,9 @@
 /* The streams of events (GET /v1/buildings/{buildingId}/events): from the feed of a building (domain/feed.h) to its
  * readers on all loops. Another protocol may have the same in a form of its own.
  *
- * One thread reads. For each building whose feed has grown and that has readers here, it reads the events since those
- * that all of them were given, renders them once, and posts them to the loops. It also asks from time to time whether
- * the key of each stream may still read, and on a shared store whether a feed has grown unnoticed. */
+ * One thread reads. For each building whose feed has grown and that has readers here, it reads the events since the
+ * last that all of them were given, renders them once, and posts them to the loops. It also asks from time to time
+ * whether the key of each stream may still read, and on a shared store whether a feed has grown unnoticed. */
 #pragma once
 #include "base/config.h"
 #include "base/crypto.h"

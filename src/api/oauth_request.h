@@ -19,7 +19,7 @@ struct oauth_request {
     struct str state;           /* STR_NONE: none */
     struct str challenge;
     enum oauth_resource resource;
-    uint32_t scopes;   /* that it asks for, among those that can be given; if there are none, those of a new key */
+    uint32_t scopes;   /* that it asks for and that can be given; if there are none, a new key's */
     const char *error; /* as in RFC 6749 section 4.1.2.1; NULL: it can be granted */
 };
 

@@ -1,4 +1,4 @@
-/* The errors of a route: those of its row and those of the checks that its row requires. */
+/* The errors of a route: the errors of its row and of the checks that its row requires. */
 #pragma once
 #include "api/route.h"
 

@@ -9,7 +9,7 @@
 #define NAME_MAX_LEN 96
 #define DIGITS       4 /* of the hash that a name ends with */
 
-/* The objects of one kind. They are visited twice: once to count equal ones, once to replace those that repeat. */
+/* The objects of one kind. They are visited twice: once to count equal ones, once to replace the repeated ones. */
 struct pool {
     json_t *counts; /* number of occurrences, by text */
     json_t *names;  /* component names, by text; NULL in the first pass */

@@ -29,7 +29,7 @@ struct speech_part {
     void *arg;
 };
 
-/* They are set before the first request, do not change until service_stop, and outlive it. Those that no served route
+/* They are set before the first request, do not change until service_stop, and outlive it. A part that no served route
  * needs may be NULL. */
 struct parts {
     struct store *store;

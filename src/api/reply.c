@@ -156,7 +156,7 @@ static void put_always(struct str request_id, struct buf *head)
     buf_lit(head, "X-Content-Type-Options: nosniff\r\nStrict-Transport-Security: max-age=31536000\r\n");
 }
 
-/* Writes the headers of every response and those of its route. */
+/* Writes the headers of every response and the headers of its route. */
 static void put_common(struct request *q, struct buf *head)
 {
     unsigned flags = q->route ? q->route->flags : 0;

@@ -61,11 +61,11 @@ struct request {
     const struct parts *parts;
     struct journal *journal; /* of error responses; NULL if disabled */
     const struct route *route;
-    const struct route *asked;           /* that of the current revision, before the gate took an earlier one */
+    const struct route *asked;           /* the current revision's, before the gate took an earlier one */
     const void *message;                 /* the message of another protocol that it came in; NULL: none */
     request_frame *frame;                /* NULL: the reply goes out as it is */
     const struct stand_in *stand_in;     /* NULL: none */
-    bool site;                           /* came in below /app, see api/gate_site.h: its key is that of the cookie */
+    bool site;                           /* came in below /app, see api/gate_site.h: the cookie has its key */
     struct work work;                    /* for the transactions of a blocking handler, while tx.db is NULL */
     struct tx tx;                        /* arena, config, now; db while a handler runs; why */
     char request_id[29];                 /* "req_" and 24 hex */

@@ -71,7 +71,7 @@ struct route_doc {
     int other_status;         /* another success status (replay), or 0 */
     int pending_status;       /* 202 if the operation may still be running, or 0 */
     unsigned flags;           /* of enum doc_flag */
-    const enum err *errors;   /* ROUTE_ERRORS(…): in addition to those of the gate */
+    const enum err *errors;   /* ROUTE_ERRORS(…): in addition to the gate's */
 };
 
 enum doc_flag {

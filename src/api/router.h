@@ -11,7 +11,7 @@ void router_free(struct router *r);
 
 /* Where a request came in, which decides the rows that it can reach. */
 enum router_door {
-    DOOR_API,    /* all rows but those of the other doors */
+    DOOR_API,    /* all rows but the other doors' */
     DOOR_SITE,   /* below /app, the path without it: ROUTE_SITE, ROUTE_SITE_ONLY */
     DOOR_CONTROL /* the control socket: CRED_CONTROL */
 };

@@ -41,8 +41,8 @@ static GHashTable *make_texts(const struct route_set *const *sets, size_t count)
     return texts;
 }
 
-/* The value of the label `operation` for a route: its operationId if it is part of the contract; those of the operator,
- * the sandbox and the providers, and pages, share a value. */
+/* The value of the label `operation` for a route: its operationId if it is part of the contract; operations of the
+ * operator, the sandbox and the providers, and pages, share a value. */
 static const char *operation_name(const struct route *row)
 {
     if (row->credential == CRED_CONTROL)

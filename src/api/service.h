@@ -7,7 +7,7 @@ struct service_options {
     const struct config *config;
     const struct route_set *const *sets; /* searched in order; must outlive the service */
     size_t set_count;
-    struct parts parts; /* those that exist already; copied */
+    struct parts parts; /* the parts that exist already; copied */
 };
 
 struct service;

@@ -90,7 +90,7 @@ static void service_reply(struct request *q)
     reply_send(q, &q->service->loops[q->loop].buffers);
 }
 
-/* The message of a failed transaction becomes that of the reply, unless the handler set one. */
+/* The message of a failed transaction becomes the reply's, unless the handler set one. */
 static enum err run_handler(struct request *q, struct db *db)
 {
     q->tx.db = db;

@@ -10,7 +10,7 @@
 #define PROCESS_LEN  5
 #define AHEAD_S      ((uint64_t)(CLOCK_PARTED_US / US_PER_S))
 
-static pthread_mutex_t id_lock = PTHREAD_MUTEX_INITIALIZER; /* of both */
+static pthread_mutex_t id_lock = PTHREAD_MUTEX_INITIALIZER; /* guards process and last */
 static unsigned char process[PROCESS_LEN];
 /* Seconds and counter of the last ID as one number; 0: there is none, and `process` is not chosen. */
 static uint64_t last;

@@ -5,12 +5,12 @@
 
 #define CALL_TEXT_SHOWN 64 /* bytes of received text, NUL included; longer text is cut */
 
-/* The facts that a front end adds to those of struct call. */
+/* The facts that a front end adds to the facts of struct call. */
 struct call_record {
     char source[CALL_TEXT_SHOWN];  /* "udp:192.0.2.7:5060", "sandbox" */
     char id[CALL_TEXT_SHOWN];      /* the SIP Call-ID, or the ID in the sandbox's answer */
     char caller[CALL_TEXT_SHOWN];  /* as received, in any bytes */
-    char dialled[CALL_TEXT_SHOWN]; /* the same */
+    char dialled[CALL_TEXT_SHOWN]; /* as received, in any bytes */
     char number[CALL_NUMBER_MAX];  /* the dialled number as E.164, or "" */
     int status;                    /* SIP status of a rejected call; 0: it was answered */
     bool established;              /* answered, and acknowledged by the caller */

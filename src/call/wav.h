@@ -7,7 +7,7 @@
 #define WAV_MAX (8U << 20) /* bytes: more than AUDIO_SECONDS of any accepted form */
 
 /* Decodes the bytes of a file to mono. ERR_USAGE, with a reason in *ret_why (constant): damaged, or in another form.
- * The caller bounds the length: by that of the file, or after reading. */
+ * The caller bounds the length: by the file's, or after reading. */
 enum err wav_read(struct str bytes, struct audio *ret, const char **ret_why) CHECKED;
 
 /* Append a WAV file, mono, SOUND_RATE: PCM of 16 bits, and mu-law. */

@@ -117,6 +117,6 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
  * door is set up, *ret also names the newest grants that are not usable. Fails with ERR_BUILDING_NOT_FOUND. */
 enum err access_forwarded(struct tx *tx, const struct id *building, struct access_decision *ret) CHECKED;
 /* Records a forwarding of an earlier time, when that could not be written: the log entry and the event have its time.
- * The minutes are those that the call has taken, and *ret has no near misses. Fails as access_forwarded(). */
+ * The minutes are the ones that the call took, and *ret has no near misses. Fails as access_forwarded(). */
 enum err access_forwarded_late(struct tx *tx, const struct id *building, int64_t at_us,
                                struct access_decision *ret) CHECKED;

@@ -1,4 +1,4 @@
-/* Webhook endpoints of a building: those of the earlier revision of the interface (contract, Versioning 3; EARLIER-20
+/* Webhook endpoints of a building, from the earlier revision of the interface (contract, Versioning 3; EARLIER-20
  * to EARLIER-30). An endpoint keeps the form that it was made for, and gets events while its account is of that
  * revision.
  */

@@ -102,7 +102,7 @@ enum err checkout_asked(struct tx *tx, const struct checkout *list, size_t count
 
 /* ---- the operator ---- */
 
-/* At most `limit` checkouts, newest first: those that are preparing or open, or all of one e-mail. */
+/* At most `limit` checkouts, newest first: preparing and open ones, or all of one e-mail. */
 enum err checkout_list(struct tx *tx, struct str email, int64_t limit, const struct checkout **ret,
                        size_t *ret_count) CHECKED;
 /* A checkout of any account. Fails with ERR_NOT_FOUND. */

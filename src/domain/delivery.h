@@ -1,8 +1,8 @@
 /* The queue of deliveries to webhook endpoints: takes due ones, and records attempts (contract, Events and Webhook
  * delivery; WEBHOOK-17 to WEBHOOK-33). domain/event.h writes the rows.
  *
- * Each endpoint has a row in table `delivery_lane` with a time at or before its next due delivery; those of a building
- * (domain/building_webhook.h) have it in their own row, where programs that do not know them do not look. Due
+ * Each endpoint has a row in table `delivery_lane` with a time at or before its next due delivery; endpoints of a
+ * building (domain/building_webhook.h) have it in their row, where programs that do not know them do not look. Due
  * deliveries are found in the order of that time, so that an endpoint that only waits is not read. Writing a delivery
  * lowers the time; recording an attempt computes it again.
  *
@@ -13,7 +13,7 @@
 #pragma once
 #include "domain/tx.h"
 
-/* The forms of deliveries: the contract's, Events, and those of the earlier revision, Versioning 3. */
+/* The forms of deliveries: the contract's, Events, and the earlier revision's, Versioning 3. */
 enum delivery_form { DELIVERY_CURRENT, DELIVERY_EARLIER, DELIVERY_EARLIER_TEST, DELIVERY_FORMS };
 
 #define DELIVERY_ATTEMPTS_MAX 5
@@ -102,7 +102,7 @@ struct delivery_result {
     int64_t given_up; /* late deliveries */
 };
 
-/* An endpoint that answers more slowly than events come gets those of the last three days. */
+/* An endpoint that answers more slowly than events come gets the events of the last three days. */
 #define DELIVERY_LATE_S (3 * 24 * 3600)
 
 /* A failure, after which no attempt follows. */

@@ -38,7 +38,7 @@ struct delivery_page {
 enum err delivery_log_page(struct tx *tx, const struct id *account, const struct id *webhook,
                            const struct delivery_filter *filter, struct delivery_page *ret) CHECKED;
 /* For the operator: at most `limit` deliveries of an account, newest event first; `status` may be STR_NONE. With an
- * empty account: those of all accounts with the status, newest first. */
+ * empty account: the deliveries of all accounts with the status, newest first. */
 enum err delivery_log_search(struct tx *tx, const struct id *account, struct str status, int64_t limit,
                              const struct delivery_entry **ret, size_t *ret_count) CHECKED;
 

@@ -8,7 +8,7 @@ enum greeting { GREETING_WELCOME, GREETING_GRANTED, GREETING_DENIED, GREETING_FO
 
 enum release_mode {
     RELEASE_AUTO,   /* RFC 4733 events where the call box negotiated them, else in-band */
-    RELEASE_EVENTS, /* the same; the fallback to in-band is noted in the call's record */
+    RELEASE_EVENTS, /* as RELEASE_AUTO, but the fallback to in-band is noted in the call's record */
     RELEASE_INBAND,
     RELEASE_INFO, /* SIP INFO */
     RELEASE_MODE_COUNT

@@ -110,7 +110,7 @@ static enum err end_memberships(struct tx *tx, struct str email)
     return e;
 }
 
-/* Those of a page of queued mails that go to the address. *ret_last is the page's last one; STR_NONE: it is empty. */
+/* The mails to the address, of a page of queued ones. *ret_last is the page's last one; STR_NONE: it is empty. */
 static enum err find_mails(struct tx *tx, struct str email, struct str after, struct str ret[static MAIL_PAGE],
                            size_t *ret_count, struct str *ret_last)
 {
@@ -232,7 +232,7 @@ enum err erasure_customer_ended(struct tx *tx, const struct id *account)
 
 /* ---- rows ---- */
 
-/* Statements with the account and a limit; a table before those that its statement reads. */
+/* Statements with the account and a limit; a table before the tables that its statement reads. */
 static const enum sql sweeps[] = {
     SQL_ERASURE_LANES,
     SQL_ERASURE_DELIVERIES,

@@ -92,7 +92,7 @@ static const struct field completed_fields[] = {
 static const struct field revoked_fields[] = {EARLIER_GRANT, MOMENT};
 static const struct field denied_fields[] = {MOMENT};
 
-/* Those that are sent. The building is in the envelope. */
+/* The events that are sent. The building is in the envelope. */
 static const struct shape earlier_data_shapes[EARLIER_EVENT_COUNT] = {
     [EARLIER_UNLOCK_COMPLETED] = SHAPE(struct event_data, "EarlierUnlockCompleted", completed_fields),
     [EARLIER_UNLOCK_REVOKED] = SHAPE(struct event_data, "EarlierUnlockRevoked", revoked_fields),

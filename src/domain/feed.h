@@ -49,10 +49,10 @@ enum err feed_settings(struct tx *tx, const struct id *building) CHECKED;
 
 enum feed_decision { FEED_ARRIVAL, FEED_CODE, FEED_FORWARDING };
 
-/* A decision about a call, in its transaction. `reason` is that of a forwarding. */
+/* A decision about a call, in its transaction. `reason` belongs to a forwarding. */
 enum err feed_decided(struct tx *tx, const struct call_arrival *call, enum feed_decision what,
                       const struct access_decision *d, enum access_reason reason) CHECKED;
-/* The events of some steps, as call_step_write() writes them: those that no decision has told. */
+/* The events of some steps, as call_step_write() writes them: the steps that no decision has told. */
 enum err feed_steps(struct tx *tx, const struct call_arrival *call, const struct id *building,
                     struct str steps) CHECKED;
 /* Whether feed_steps would write an event. */

@@ -10,6 +10,6 @@ struct grants_left {
 
 /* Counts the grants that can open, or will without a change, up to one more than GRANTS_ENDED_MAX, of the account's
  * keys that were revoked in this transaction, and of the member (NULL: of no member). With `end`, revokes them, and
- * `left` counts those that remain. */
+ * `left` counts the remaining ones. */
 enum err grant_made_leave(struct tx *tx, const struct id *account, const struct id *member, bool end,
                           struct grants_left *ret) CHECKED;

@@ -13,7 +13,7 @@ struct guest_link {
     struct str token;
     struct str timezone; /* for a building without one; STR_NONE: not given */
     int64_t created_us;
-    int64_t ends_us; /* that of the grant; or GRANT_NO_END */
+    int64_t ends_us; /* the grant's end; or GRANT_NO_END */
 };
 
 /* The link of a grant; makes it if there is none, with *ret_made. A timezone (or STR_NONE) replaces an earlier one.

@@ -32,8 +32,8 @@ static bool is_active(struct str subscription_status)
 }
 
 /* A website session has all scopes of the current revision, also one that began before a scope existed. One of the
- * earlier revision also has those that the current one lacks. They are not stored, because a session may have begun
- * under the other revision. */
+ * earlier revision also has the scopes that the current one lacks. They are not stored, because a session may have
+ * begun under the other revision. */
 static uint32_t held_scopes(int64_t stored, bool web_session, bool earlier_revision)
 {
     return (uint32_t)stored | (!web_session ? 0 : SCOPE_CURRENT | (earlier_revision ? key_scopes_earlier.issuable : 0));

@@ -59,7 +59,8 @@ struct key_options {
     struct str name;
     uint32_t scopes;
     int64_t ttl_s;
-    const unsigned char *hash; /* SHA256_LEN: the key gets no text and is found by this; NULL: by that of its text */
+    const unsigned char
+        *hash; /* SHA256_LEN: the key gets no text and is found by this; NULL: by the hash of its text */
 };
 
 struct key_issued {
@@ -91,12 +92,12 @@ struct key_scope_rules {
 };
 extern const struct key_scope_rules key_scopes_current, key_scopes_earlier;
 
-/* The bits of the scopes that a text separated by spaces names. Those that are unknown or cannot be issued under the
- * current revision are left out. */
+/* The bits of the scopes that a text separated by spaces names. Unknown ones, and ones that cannot be issued under
+ * the current revision, are left out. */
 uint32_t key_scopes_named(struct str names);
 
-/* The bits of a list of scopes, a VAL_LIST of VAL_STR. An absent list gives those of the standard scopes that
- * `issuer` has. Fails with ERR_INVALID_KEY_OPTIONS (an empty list; an unknown, a duplicate, or a scope that cannot be
+/* The bits of a list of scopes, a VAL_LIST of VAL_STR. An absent list gives the standard scopes that `issuer`
+ * has. Fails with ERR_INVALID_KEY_OPTIONS (an empty list; an unknown, a duplicate, or a scope that cannot be
  * issued), ERR_INSUFFICIENT_SCOPE (a scope that the issuer lacks). */
 enum err key_scopes(struct tx *tx, const struct key_scope_rules *rules, struct val texts, uint32_t issuer,
                     uint32_t *ret) CHECKED;

@@ -5,6 +5,6 @@
 
 #define MINUTES_TALK 10 /* of a conversation; reserved for each forwarded call, and one for each of its phones */
 
-/* Those that the account has left of the last 24 hours; INT64_MAX: no limit. A call that goes on has those that its
- * record reserves. */
+/* The minutes that the account has left of the last 24 hours; INT64_MAX: no limit. A call that goes on has the minutes
+ * that its record reserves. */
 enum err minutes_left(struct tx *tx, const struct id *account, int64_t *ret) CHECKED;

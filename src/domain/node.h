@@ -1,7 +1,7 @@
 /* The processes that share the store (PostgreSQL), a row each. A node sends a heartbeat every two seconds. Its leases
  * of jobs and deliveries end with it: when it stops, or when another node has found it silent for NODE_SILENT_US.
  *
- * All times are those of the database server's real clock. Where one process has the store, it has the only row. */
+ * All times come from the database server's real clock. Where one process has the store, it has the only row. */
 #pragma once
 #include "domain/tx.h"
 

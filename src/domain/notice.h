@@ -11,7 +11,7 @@ enum notice {
     NOTICE_COUNT
 };
 #define NOTICE_BIT(symbol) (1U << NOTICE_##symbol)
-#define NOTICES_ALL        (NOTICE_BIT(TEST) - 1) /* those that can be asked for */
+#define NOTICES_ALL        (NOTICE_BIT(TEST) - 1) /* kinds that can be asked for */
 
 /* Mails of a building that are sent at once count as sent one after the other, up to this time ahead. */
 #define NOTICE_MAIL_PAID_S 3600
@@ -23,9 +23,9 @@ struct notice_kind {
     const char *tag;
 };
 extern const struct notice_kind notice_kinds[NOTICE_COUNT];
-/* The names of those that can be asked for, NULL-terminated. */
+/* The names of the kinds that can be asked for, NULL-terminated. */
 extern const char *const notice_names[];
-/* Of these, the names of those that can be asked for by e-mail. Of guessing, the owner is told in any case
+/* Of these, the names of the kinds that can be asked for by e-mail. Of guessing, the owner is told in any case
  * (domain/access_guard.h). */
 extern const char *const notice_mail_names[];
 

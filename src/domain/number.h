@@ -56,7 +56,7 @@ enum err number_provision(struct tx *tx, const struct id *building) CHECKED;
 
 /* Has the buildings looked at again that should have a number: something changed for them. */
 enum err number_look(struct tx *tx) CHECKED;
-/* Queues the job of number_provision for those of the `limit` buildings without a number after `after` that should have
+/* Queues the job of number_provision for each of the `limit` buildings without a number after `after` that should have
  * one. *ret_last is the last of them; not given: there are no more. */
 enum err number_look_batch(struct tx *tx, const struct id *after, int64_t limit, struct id *ret_last) CHECKED;
 

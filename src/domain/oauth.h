@@ -11,7 +11,7 @@
 #include "domain/oauth_client.h"
 
 #define OAUTH_CODE_TTL_S   60
-#define OAUTH_CODES_MAX    20 /* of an account, with those that were used */
+#define OAUTH_CODES_MAX    20 /* of an account, used ones included */
 #define OAUTH_ACCESS_TTL_S 3600
 #define OAUTH_GRANT_TTL_S  KEY_REMEMBERED_S /* since its last refresh, whose time follows from its end */
 #define OAUTH_REPEAT_S     60               /* since the last refresh, its token may come again */

@@ -33,7 +33,7 @@ bool oauth_name_is_allowed(struct str name);
 /* True for https:// with a host, http:// with 127.0.0.1, [::1] or localhost, or a program's own scheme with `:/` (RFC
  * 8252 section 7.1); without user and fragment. */
 bool oauth_redirect_is_allowed(struct str uri);
-/* Those of a list of URIs that are allowed, separated by line feeds, in the arena, as long as they have at most `most`
+/* The allowed ones of a list of URIs, separated by line feeds, in the arena, as long as they have at most `most`
  * bytes together. STR_NONE if there are none. Clients also list addresses for other services. */
 struct str oauth_redirects_allowed(struct arena *a, struct val uris, size_t most);
 /* The host of an allowed URI, with its port if that is one of https other than 443, or a program's own scheme; in the

@@ -6,5 +6,5 @@
 #define OAUTH_DOCUMENT_MAX 5120 /* bytes, as section 8.7 recommends */
 
 /* Reads the document of that address: NULL, or the reason why it is refused, for its author. The client's redirects are
- * those of the document that can be allowed. */
+ * the document's allowed ones. */
 const char *oauth_document_read(struct arena *a, struct str id, struct str text, struct oauth_client *ret);

@@ -167,7 +167,7 @@ static enum err put_object(struct tx *tx, const struct personal_table *t, const 
 
 /* ---- pages ---- */
 
-/* A value below all of the column, or that of the row. */
+/* A value below all of the column, or the row's value. */
 static struct val key_at(struct tx *tx, const struct personal_table *t, int i, const struct cursor *row)
 {
     const enum sql_kind kind = columns_of(t)[i].kind;

@@ -2,7 +2,7 @@
  *
  * A subscription belongs to a browser that is signed in (domain/browser.h) and ends with it. A message waits in the
  * store until the push service has it, or it is of no use any more; a newer one of the same kind replaces it. So the
- * number of messages is bounded by that of subscriptions. */
+ * number of subscriptions bounds the number of messages. */
 #pragma once
 #include "base/crypto.h"
 #include "base/webpush.h"

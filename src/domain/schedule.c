@@ -206,7 +206,7 @@ bool schedule_contains(const struct schedule *s, int64_t now_us)
     return (s->days & day) != 0 && minute >= s->start_minute && minute < s->end_minute;
 }
 
-/* The beginning of the window on the day `days` after that of `there`, or 0. A beginning that a change of the clocks
+/* The beginning of the window on the day `days` after the day of `there`, or 0. A beginning that a change of the clocks
  * skips is moved to the first minute that exists. */
 static int64_t window_begin(const struct schedule *s, GDateTime *there, int days)
 {

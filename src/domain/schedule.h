@@ -1,5 +1,5 @@
 /* Schedules of routines: days of the week, a window of the day, and their time zone (contract, Access grant; GRANT-23
- * to GRANT-25). A zone's rules are those of its file in the IANA database (TZDIR, or /usr/share/zoneinfo), a second
+ * to GRANT-25). A zone's rules come from its file in the IANA database (TZDIR, or /usr/share/zoneinfo), a second
  * after it was replaced. */
 #pragma once
 #include <stdint.h>

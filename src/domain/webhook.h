@@ -56,7 +56,7 @@ enum err webhook_update(struct tx *tx, const struct id *account, const struct id
 
 /* Another secret for an endpoint. */
 struct webhook_rotation {
-    struct webhook_request request; /* the key is that of the last rotation, or another one */
+    struct webhook_request request; /* the last rotation's key, or another one */
     int64_t keep_us;                /* the earlier secret stays valid for so long; 0: it ends at once */
 
     struct webhook webhook;

@@ -39,7 +39,7 @@ struct dtmf_in {
     } event;
     struct { /* the last presses, newest at (next - 1) */
         char key;
-        unsigned sources; /* those that have reported it */
+        unsigned sources; /* the sources that have reported it */
         int64_t at_ms;    /* the last report */
     } presses[DTMF_PRESSES];
     unsigned next;

@@ -44,9 +44,9 @@ struct order {
     uint32_t ssrc;
     uint16_t next, newest; /* the first number that has not come, the last one that has */
     bool strayed;
-    uint16_t stray;                             /* the number after that of the last stray packet */
-    uint16_t offset;                            /* from the numbers of the stream to those that are reported */
-    struct order_packet packets[ORDER_PACKETS]; /* those that came after a missing one */
+    uint16_t stray;                             /* the number after the last stray packet's */
+    uint16_t offset;                            /* from the numbers of the stream to the reported numbers */
+    struct order_packet packets[ORDER_PACKETS]; /* packets that came after a missing one */
 };
 
 /* Frees the contents that wait, without a report. */

@@ -5,7 +5,7 @@
 #include "sip/guard.h"
 #include "sip/stack.h"
 
-#define ASKING_FACTOR 10 /* pending decisions, those of ended calls included, are at most voice.calls times this */
+#define ASKING_FACTOR 10 /* pending decisions, ended calls' included, are at most voice.calls times this */
 
 static bool has_contact(const struct sip_msg *msg)
 {

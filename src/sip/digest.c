@@ -114,7 +114,7 @@ static bool is_sip(const struct uri *u)
     return !pl_strcasecmp(&u->scheme, "sip") || !pl_strcasecmp(&u->scheme, "sips");
 }
 
-/* Whether the URI of an answer is that of the request. */
+/* Whether the URI of an answer is the request's. */
 static bool is_request_uri(const struct pl *text, const struct uri *request)
 {
     struct uri u;

@@ -4,7 +4,7 @@
 
 #define HELPER_LAYER 10 /* above TLS */
 
-/* Inserts the lines after the first line. The buffer is that of the transaction, so repetitions have them as well. */
+/* Inserts the lines after the first line. The buffer is the transaction's, so repetitions have them as well. */
 static void insert(struct sip_stack *s, struct mbuf *mb)
 {
     const size_t n = strlen(s->extra), left = mbuf_get_left(mb);

@@ -1,5 +1,5 @@
-/* Drops datagrams from outside voice.peers, and those that are not SIP, before the SIP stack: it would parse the first,
- * and write a line to standard error for each of the others.
+/* Drops datagrams from outside voice.peers, and datagrams that are not SIP, before the SIP stack: it would parse the
+ * first, and write a line to standard error for each of the others.
  *
  * The stack does not expose its socket, but every message names the socket it came through. So the agent sends itself
  * an OPTIONS when it starts, and takes the socket from that. */

@@ -48,7 +48,7 @@ struct greeting_wishes {
 enum err greeting_start(struct sip_agent *a) CHECKED;
 void greeting_stop(struct sip_agent *a);
 
-/* Prepares the texts of these actions, then those that the call may need later. */
+/* Prepares the texts of these actions, then the texts that the call may need later. */
 void greeting_prepare(struct sip_agent *a, const struct call *c, const struct call_actions *next);
 /* Says the words. media_events.played tells the end. */
 void greeting_say(struct saying *s, struct sip_agent *a, struct media *m, const struct greeting_words *words);

@@ -284,7 +284,7 @@ static int connect_route(struct sip_leg *l, const struct sip_route *r)
     return e;
 }
 
-/* Calls over the next trunk that takes the call. `status` is that of the last one. */
+/* Calls over the next trunk that takes the call. `status` came from the last one. */
 static void place(struct sip_leg *l, int status)
 {
     struct sip_route r;

@@ -34,7 +34,7 @@ struct listener_key {
 };
 /* Writes at most SIP_LISTENERS_MAX of them; returns their number. */
 size_t sip_listeners_keys(const struct sip_call *c, struct listener_key ret[static SIP_LISTENERS_MAX]);
-/* Drops those of a key that has ended. May end the call. */
+/* Drops the listeners of a key that has ended. May end the call. */
 void sip_listeners_drop_key(struct sip_call *c, const struct id *key);
 
 /* The last sign of life of the listener that talks, as tick_now_ms(); 0: none talks. */

@@ -6,8 +6,8 @@
 struct sip_agent;
 struct sip_stack;
 
-/* The stack for a call or request of ours to this address: that of the local address the kernel would send from. NULL
- * if there is none. */
+/* The stack for a call or request of ours to this address: the stack of the local address that the kernel would send
+ * from. NULL if there is none. */
 struct sip_stack *sip_local_stack(struct sip_agent *a, const struct sa *to);
 /* The stack that listens on this address, or NULL. */
 struct sip_stack *sip_local_at(const struct sip_agent *a, const struct sa *address);

@@ -1,5 +1,5 @@
-/* The addresses that may reach the SIP port: voice.peers, those of the peers with settings (voice.peer), and those that
- * the servers of trunks have in the DNS. */
+/* The addresses that may reach the SIP port: voice.peers, the addresses of the peers with settings (voice.peer), and
+ * the addresses that the servers of trunks have in the DNS. */
 #pragma once
 #include <re/re.h>
 
@@ -13,8 +13,8 @@ struct sip_peers {
     const struct config *config;
     bool restricted;                          /* false: any address */
     struct net_cidrs allowed;                 /* all of them */
-    size_t configured;                        /* of these; the others were learned */
-    struct net_cidrs named[CONFIG_PEERS_MAX]; /* those of config->peers */
+    size_t configured;                        /* how many of them the configuration names; the rest was learned */
+    struct net_cidrs named[CONFIG_PEERS_MAX]; /* the addresses of config->peers */
     struct sip_learned {
         struct net_address address;
         int64_t seen_ms;
@@ -45,7 +45,7 @@ bool sip_peers_admit(struct sip_peers *p, const struct sa *from);
 /* From now on, in a flood, the kernel drops datagrams of other addresses to this UDP socket. It lets some through at
  * intervals, for the log. */
 void sip_peers_watch(struct sip_peers *p, int udp);
-/* This UDP socket (-1: none), and those that listen on `bound`, are about to be closed. */
+/* This UDP socket (-1: none), and the sockets that listen on `bound`, are about to be closed. */
 void sip_peers_forget(struct sip_peers *p, int udp, const struct sa *bound);
 /* Makes the kernel drop TCP connections of other addresses to the socket that listens on `bound`, before they are
  * established. False if it cannot: such connections are then closed at their first message. */

@@ -149,7 +149,7 @@ static void ask_service(struct sip_resolve *r)
     ask(r, name, DNS_TYPE_SRV, take_services);
 }
 
-/* Without services of this transport: those of TCP if any transport will do, then the name itself. */
+/* Without services of this transport: TCP's if any transport will do, then the name itself. */
 static void ask_next_service(struct sip_resolve *r)
 {
     if (!r->given && r->tp == SIP_TRANSP_UDP) {

@@ -16,7 +16,7 @@ struct sip_source {
     const struct config_peer *peer; /* NULL: the source is addr */
     struct sa addr;
     unsigned calls;
-    unsigned unproven; /* of these: sip_admit_begin() */
+    unsigned unproven; /* calls that nobody acknowledged yet: sip_admit_begin() */
     bool proven;       /* has acknowledged a call, so somebody is there */
 };
 

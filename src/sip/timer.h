@@ -3,7 +3,7 @@
 #include <re/re.h>
 
 #define SIP_TIMER_MIN_S    90  /* our Min-SE, the least that the RFC allows */
-#define SIP_TIMER_OURS_S   600 /* the interval that our INVITEs ask for: that of the longest call */
+#define SIP_TIMER_OURS_S   600 /* the interval that our INVITEs ask for: the longest call's */
 #define SIP_TIMER_LINES    128
 #define SIP_TIMER_DEADLINE 32 /* seconds before the end at which a session without a refresh is given up, at most */
 

@@ -19,7 +19,7 @@ struct sip_tones {
     void *arg;
 };
 
-/* Presses the keys in that form. Calls done(arg) when those that go out as SIP INFO have been pressed; others end with
+/* Presses the keys in that form. Calls done(arg) when keys that go out as SIP INFO have been pressed; others end with
  * the `played` of the media session. A request for each key follows when the one before was answered, or 2 s passed,
  * and its key and gap are over. The keys that the peer refuses as SIP INFO go out by media. Media, session and record
  * must live until sip_tones_stop(). The record gets the way that was taken. */

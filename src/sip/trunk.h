@@ -36,7 +36,7 @@ struct sip_trunk {
     struct sip_resolve resolve;
     int64_t resolve_ms; /* next look-up */
     struct sip_target targets[SIP_TARGETS_MAX];
-    size_t target_count, target, tried; /* the target in use; those that failed in this round */
+    size_t target_count, target, tried; /* the target in use; how many failed in this round */
 
     struct tmr timer; /* the next request, or the end of the wait for a response */
     struct sip_request *request;

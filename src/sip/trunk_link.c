@@ -200,7 +200,7 @@ struct granted {
     uint32_t seconds;
 };
 
-/* Finds our contact among those of the registrar, and its expiry. */
+/* Finds our contact among the registrar's, and its expiry. */
 static bool find_contact(const struct sip_hdr *hdr, const struct sip_msg *msg, void *arg)
 {
     struct granted *g = arg;

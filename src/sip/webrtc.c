@@ -12,7 +12,7 @@ static bool is_given(const struct sip_agent *a)
     return a->config->listen_webrtc && *a->config->listen_webrtc;
 }
 
-/* The port of STUN, which firewalls of companies often let out. A free one if that of SIP is free, too. */
+/* The port of STUN, which firewalls of companies often let out. A free one if SIP's is free, too. */
 static bool address_of_browsers(const struct sip_agent *a, struct sa *ret)
 {
     const char *text = is_given(a) ? a->config->listen_webrtc : a->config->listen_sip;

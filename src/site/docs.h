@@ -12,7 +12,7 @@ enum docs_mode { DOCS_PRODUCTION = 1, DOCS_SANDBOX = 2 };
 struct docs_text {
     const char *path;  /* "/docs/api" */
     const char *media; /* text/html; charset=utf-8 */
-    int modes;         /* those that serve it */
+    int modes;         /* the modes that serve it */
     size_t size;       /* of the text */
     struct str compressed;
 };

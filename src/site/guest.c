@@ -228,7 +228,7 @@ void guest_put(struct tx *tx, const struct guest_view *v, struct str page, size_
 
 /* ---- the route ---- */
 
-/* The language of "?lang=", else that of the browser. Messengers add parameters to links, so others are ignored. */
+/* The language of "?lang=", else the browser's. Messengers add parameters to links, so others are ignored. */
 static size_t guest_language(const struct request *q)
 {
     for (struct str rest = q->http->query; rest.p;) {

@@ -62,7 +62,7 @@ static struct val words(struct request *q, const char *first, const char *second
     return v_list(list, second ? 2 : 1);
 }
 
-/* Clients ask for all scopes of this document, so it has those that a new key gets. */
+/* Clients ask for all scopes of this document, so it has the scopes that a new key gets. */
 static enum err get_resource(struct request *q, struct reply *p)
 {
     struct resource *r = arena_new(q->tx.arena, struct resource);

@@ -78,7 +78,7 @@ static const char *read_exchange(struct request *q, const struct form *f, struct
     return find_token_client(q, r->client_id, &r->client) ? NULL : "invalid_client";
 }
 
-/* The client is compared with that of the grant, so a registration from before a change of the master key will do. */
+/* The client is compared with the grant's, so a registration from before a change of the master key will do. */
 static const char *read_refresh(const struct form *f, struct oauth_token_request *r, const char **ret_why)
 {
     r->refresh = true;

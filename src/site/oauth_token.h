@@ -8,7 +8,7 @@ struct oauth_token_request {
     struct oauth_client client; /* of an exchange */
     struct oauth_exchange exchange;
     struct str client_id, token; /* of a refresh: any text */
-    uint32_t scopes;             /* of a refresh, among those that can be given; 0: all that the resident allowed */
+    uint32_t scopes;             /* of a refresh, if they can be given; 0: all that the resident allowed */
     enum oauth_resource resource;
 };
 

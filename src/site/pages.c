@@ -107,7 +107,7 @@ static enum err put_calls_now(struct request *q, int64_t newest, struct buf *out
     return e;
 }
 
-/* Writes {"page": its time, its building, the last event of that and those of calls in progress, "name": what GET of
+/* Writes {"page": its time, its building, its last event and the events of calls in progress, "name": what GET of
  * its path answers, ...}. */
 static enum err put_parts(struct request *q, const struct part *parts, struct buf *out)
 {
@@ -142,7 +142,7 @@ static const struct field page_query_fields[] = {
 static const struct shape page_query_shape = SHAPE(struct page_query, "PageQuery", page_query_fields);
 
 /* The building of the query, which must be the account's; else the one that this browser has chosen, if it is; else
- * that of the key, or the primary one. */
+ * the key's, or the primary one. */
 static enum err choose_building(struct request *q)
 {
     const struct page_query *query = q->query;

@@ -31,7 +31,7 @@ struct speech {
     pthread_t thread;
     GHashTable *entries; /* by key */
     struct list used;    /* of the ready ones, the least recently used first */
-    size_t bytes;        /* of them */
+    size_t bytes;        /* of the ready ones */
     unsigned pending;    /* entries that are not ready */
 
     pthread_mutex_t lock;

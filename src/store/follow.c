@@ -30,7 +30,7 @@ struct follower {
     const struct config *config;
     char *from; /* the store's file */
     struct page_sums sums;
-    bool follows; /* the sums and the rest are those of the last file */
+    bool follows; /* the sums and the rest describe the last file */
     struct seal_sum last;
     int64_t last_us, copy_us; /* of the last file, and of the last whole copy */
 };

@@ -24,7 +24,7 @@ struct step {
     int oldest; /* the oldest program that may use the schema; read only for a newer one than this program knows */
     bool busy;  /* another process migrates */
     int needed; /* the version that running services must know, */
-    int users;  /* and those that do not */
+    int users;  /* and the services that do not */
     bool half;  /* a move into this database has not ended: move.h */
 };
 
@@ -91,7 +91,7 @@ enum err store_fits(struct db *db, int *ret_version, bool *ret_fits)
     return ERR_NONE;
 }
 
-/* Replaces the {words} of a migration by those of the engine. */
+/* Replaces the {words} of a migration by the engine's. */
 static void translate(const struct engine *engine, const char *text, struct buf *out)
 {
     const struct {

@@ -102,13 +102,13 @@ struct postgresql_store {
     pthread_mutex_t mutex; /* for all below, except atomics */
     pthread_cond_t wake, wake_reserved, wake_clerk, wake_stop;
     struct postgresql_lane lanes[LANE_COUNT];
-    size_t waiting;      /* tasks in all lanes */
-    size_t held;         /* workers that are not reserved, and have a task that may take long */
-    unsigned overtaken;  /* urgent tasks since the last other task was taken */
-    size_t connected;    /* workers */
-    int64_t clerk_at_us; /* when the clerk looks again */
-    bool own_connecting; /* a caller's own connection could not be made: it comes before those of workers, */
-    bool own_waiting;    /* and a worker must yield one */
+    size_t waiting;                  /* tasks in all lanes */
+    size_t held;                     /* workers that are not reserved, and have a task that may take long */
+    unsigned overtaken;              /* urgent tasks since the last other task was taken */
+    size_t connected;                /* workers */
+    int64_t clerk_at_us;             /* when the clerk looks again */
+    bool own_connecting;             /* a caller's own connection could not be made: it comes before the workers', */
+    bool own_waiting;                /* and a worker must yield one */
     bool winding_down, stop, closed; /* closed: all workers have ended */
     _Atomic bool silent;             /* the server gave no answer to the last statement or attempt to connect */
     bool several;                    /* servers: another one may take over from one that gives no answer */
@@ -216,7 +216,7 @@ int64_t postgresql_col_int(const struct cursor *c, int i);
 struct str postgresql_col_bytes(const struct cursor *c, int i, bool blob);
 
 /* ---- postgresql_together.c ---- */
-/* Runs reads in one round trip. ret[i] is ERR_RETRY for those that must run again, alone. */
+/* Runs reads in one round trip. ret[i] is ERR_RETRY for a task that must run again, alone. */
 void postgresql_run_together(struct postgresql_db *db, struct store_task *const *tasks, size_t count, enum err *ret);
 
 /* ---- postgresql_transaction.c ---- */
@@ -226,8 +226,8 @@ enum err postgresql_run(struct postgresql_db *db, enum store_mode mode, enum err
                         void *arg) CHECKED;
 /* Makes later write transactions leave a mark. */
 void postgresql_marks_start(struct postgresql_db *db);
-/* Delete marks that no worker will ask for: from time to time those of the connection; those of processes that ended
- * long ago. */
+/* Delete marks that no worker will ask for: from time to time the connection's; the marks of processes that ended long
+ * ago. */
 void postgresql_marks_forget(struct postgresql_db *db);
 void postgresql_marks_expire(struct postgresql_db *db);
 /* A statement for the mark of the running transaction. */

@@ -19,7 +19,7 @@ static const char *const control_sql[PG_CONTROL_COUNT] = {
  *
  * client_min_messages: COMMIT must be able to warn, see postgresql_transaction.c.
  *
- * random_page_cost: the default, 4, is that of a rotating disk. With it the planner prefers a bitmap and a sort of all
+ * random_page_cost: the default, 4, fits a rotating disk. With it the planner prefers a bitmap and a sort of all
  * grants of a building to the first rows of an index (test/unit/store/spread_test.c). */
 static const char settings_sql[] =
     "SELECT set_config(name, wanted.value, false)"

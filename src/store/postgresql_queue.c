@@ -243,7 +243,7 @@ static void leave_lane(struct postgresql_worker *w)
     w->lane = LANE_COUNT;
 }
 
-/* Whether a caller's own connection needs that of a worker, and another worker is left. */
+/* Whether a caller's own connection needs a worker's, and another worker is left. */
 static bool must_yield(const struct postgresql_store *s)
 {
     return s->own_waiting && s->connected > 1;

@@ -302,7 +302,7 @@ enum err postgresql_check_assumption(struct postgresql_db *db)
 
 /* ---- running ---- */
 
-/* Sends the statement. If its result is not needed now, it stays with those that are collected later. */
+/* Sends the statement. If its result is not needed now, it stays with the results that are collected later. */
 static enum err run_statement(struct postgresql_db *db, const struct db_call *call, bool query, PGresult **ret)
 {
     struct arguments a;

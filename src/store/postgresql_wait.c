@@ -59,6 +59,6 @@ PGresult *postgresql_only_result(struct postgresql_db *db, int sent)
     }
     if (!db->late)
         return last;
-    PQclear(last); /* it may be that of an earlier statement of the command */
+    PQclear(last); /* an earlier statement of the command may have it */
     return NULL;
 }

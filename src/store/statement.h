@@ -42,13 +42,13 @@ struct sql_field {
 
 /* A statement with its arguments: the first member of struct args_…. */
 struct db_call {
-    int statement; /* enum sql; its parameters are those of … */
+    int statement; /* enum sql; it has the parameters of … */
     int form;      /* … this statement, whose struct this is */
 };
 
 struct cursor;
-/* Reads the current row into the struct row_… of these columns, which must be those of the cursor's statement. Text and
- * blobs are copied to the arena; without one they are valid until the next db_next or db_end. */
+/* Reads the current row into the struct row_… of these columns, which must be the columns of the cursor's statement.
+ * Text and blobs are copied to the arena; without one they are valid until the next db_next or db_end. */
 void db_row(const struct cursor *c, const struct sql_field *columns, struct arena *a, void *ret);
 
 /* A call: SQL(operation_get, .account_id = account, .id = id) is a const struct db_call *, valid in its block. Each

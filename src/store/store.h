@@ -171,7 +171,7 @@ int64_t col_int(const struct cursor *c, int i);
 struct str col_str(const struct cursor *c, int i);
 struct str col_blob(const struct cursor *c, int i);
 
-/* Adds topics (bits of enum store_topic) to those that the listener is notified of after the commit. */
+/* Adds topics (bits of enum store_topic) to the topics that the listener is notified of after the commit. */
 void db_notify(struct db *db, unsigned topics);
 /* The same for TOPIC_FEED and a building. */
 void db_fed(struct db *db, const struct id *building);

@@ -9,7 +9,7 @@
 #include "domain/tx.h"
 #include "twiml/talk.h"
 
-/* The turns below are those of the visitor's session. */
+/* The turns below belong to the visitor's session. */
 
 /* The visitor's <Dial> has ended during the conversation: t->joins, t->waits, or the end. */
 enum err twiml_room_visitor(struct twiml_turn *t) CHECKED;

@@ -22,7 +22,7 @@ struct webrtc_stream {
         uint32_t ssrc;
         struct relay relay;
         uint32_t timestamp;      /* of the newest packet */
-        int64_t sent_ms;         /* that one */
+        int64_t sent_ms;         /* when the newest packet went out */
         uint32_t packets, bytes; /* as reports count them */
     } mine;
 };

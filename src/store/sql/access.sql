@@ -38,7 +38,7 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) 
 ORDER BY id
 
 -- name: access_passcodes
--- The number of passcodes (type 1) that are usable at $now, and of those that may be spoken; and the lengths of the
+-- The number of passcodes (type 1) that are usable at $now, and how many of them may be spoken; and the lengths of the
 -- codes: bit n is set if one has n digits.
 SELECT count(*) AS usable, CAST(coalesce(sum(voice), 0) AS BIGINT) AS spoken,
     coalesce(max(CASE length(access_code) WHEN 1 THEN 2 ELSE 0 END) + max(CASE length(access_code) WHEN 2 THEN 4 ELSE 0 END)

@@ -3,7 +3,7 @@
 -- name: account_by_email
 SELECT id FROM account WHERE email = $email:text
 
--- For the operator: the accounts by address, from the one after $after. Those that are being deleted have no address.
+-- For the operator: the accounts by address, from the one after $after. Accounts that are being deleted have no address.
 
 -- name: account_list
 SELECT a.id, a.email, a.created_at, b.virtual_number,

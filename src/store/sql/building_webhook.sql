@@ -1,4 +1,4 @@
--- Webhook endpoints of buildings: those of the earlier revision of the interface. A deleted endpoint keeps its row, because
+-- Webhook endpoints of buildings, from the earlier revision of the interface. A deleted endpoint keeps its row, because
 -- the receipt of its creation never expires.
 
 -- name: building_webhook_insert

@@ -25,7 +25,7 @@ ORDER BY due_at, webhook_id LIMIT $limit
 -- name: delivery_lane_lower
 -- The subquery reads the lane, which ON CONFLICT alone does not. So a transaction that settles the lane meanwhile, and
 -- does not see the new delivery, fails to serialize and runs again. "+ 0" keeps PostgreSQL from reading it through
--- delivery_lane_due, where the transaction would conflict with those of other endpoints that are due.
+-- delivery_lane_due, where the transaction would conflict with transactions of other endpoints that are due.
 INSERT INTO delivery_lane (webhook_id, due_at)
 SELECT CAST($webhook_id:id AS TEXT), CAST($due_at:time AS BIGINT)
 WHERE NOT EXISTS (SELECT 1 FROM delivery_lane l WHERE l.webhook_id = $webhook_id AND l.due_at + 0 <= $due_at)

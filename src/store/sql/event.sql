@@ -1,8 +1,8 @@
 -- Events and their webhook deliveries, inserted in the transaction of their cause.
 
 -- name: event_listeners
--- The active endpoints of an account (at most five) that listen to the event types $events (bits), and those of the
--- building $building_id (at most five) that listen to $earlier_events, if the account is of the earlier revision; and
+-- The active endpoints of an account (at most five) that listen to the event types $events (bits), and the endpoints
+-- of the building $building_id (at most five) that listen to $earlier_events, if the account is of the earlier revision; and
 -- the next time the engine looks at them.
 SELECT w.id, l.due_at, 0 AS earlier FROM webhook w {by webhook_live} LEFT JOIN delivery_lane l ON l.webhook_id = w.id
 WHERE w.account_id = $account_id:id AND w.deleted_at IS NULL AND w.active <> 0 AND (w.events & $events:int) <> 0

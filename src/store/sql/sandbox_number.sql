@@ -26,7 +26,7 @@ UPDATE sandbox_number SET reference = NULL, held_since = NULL, released_at = $re
 WHERE number = $number:text AND reference IS NOT NULL
 
 -- name: sandbox_number_list
--- The numbers of the provider, and of the operator's pool. The columns must be those of number_list.
+-- The numbers of the provider, and of the operator's pool. The columns must equal number_list's.
 SELECT n.number, n.country, n.reference AS building_id, n.held_since, CAST(0 AS BIGINT) AS pooled, b.account_id,
     b.label, a.email
 FROM sandbox_number n

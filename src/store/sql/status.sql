@@ -11,7 +11,7 @@ SELECT (SELECT count(*) FROM (SELECT 1 FROM delivery WHERE status = 'pending' LI
         AND status = 'reconciliation_required' LIMIT $most) AS o) AS operations
 
 -- name: status_failing
--- Of the next $limit jobs, those that have failed and will be repeated, by kind.
+-- Of the next $limit jobs, the ones that have failed and will be repeated, by kind.
 SELECT kind, count(*) AS jobs
 FROM (SELECT kind, attempts, leased_until FROM job ORDER BY due_at LIMIT $limit:int) AS next
 WHERE attempts > 1 OR (attempts = 1 AND leased_until = 0)

@@ -11,7 +11,7 @@ WHERE kind = $kind:text AND due_at > $at AND (due_at > $beyond:time OR created_a
 UPDATE job SET leased_until = $at:time, leased_by = NULL WHERE leased_until > $beyond:time
 
 -- name: time_bound_delivery
--- The first attempt is due at once, later ones after that of attempted_at.
+-- The first attempt is due at once, later ones after the attempt of attempted_at.
 UPDATE delivery SET due_at = $at:time, attempted_at = CASE WHEN attempted_at > $at THEN $at ELSE attempted_at END
 WHERE status = 'pending' AND due_at > CAST($at AS BIGINT) + 60000000
     AND (due_at > $beyond:time OR attempts = 0 OR attempted_at > CAST($at AS BIGINT) + 60000000)
