@@ -1,5 +1,5 @@
 /* The writes of a story (call/story.h) as tasks of the store, for a front end that keeps its calls in memory. They
- * write a copy, and those of a call follow one another. A write that fails is repeated for an hour. If it never
+ * write a copy, and the tasks of a call follow one another. A write that fails is repeated for an hour. If it never
  * succeeds, or the process ends before, the facts of the call are logged. */
 #pragma once
 #include "call/story.h"

@@ -2,7 +2,7 @@
 #pragma once
 #include "media/ports.h"
 
-/* Zero at first. Times are those of tick_now_ms(). */
+/* Zero at first. Times come from tick_now_ms(). */
 struct media_peer {
     struct sa signalling; /* host of its INVITE */
     struct sa host;       /* another host that it may send from */

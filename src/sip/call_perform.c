@@ -277,7 +277,7 @@ static void sip_call_begin(struct sip_call *c, const struct call_action *a)
             sip_hearing_begin(&c->hearing, c->agent, &c->machine.building_id, sip_call_on_spoken, c);
         return;
     case CALL_SEND_TONES:
-        media_quiet(c->media); /* the end of an announcement is not that of the tones */
+        media_quiet(c->media); /* the end of an announcement is not the end of the tones */
         sip_tones_press(&c->tones, c->media, c->session, &c->record, a->tones.keys, &a->tones.form, sip_call_on_played,
                         c);
         return;

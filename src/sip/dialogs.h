@@ -6,8 +6,8 @@ struct sip_call;
 
 struct sip_dialogs {
     struct list calls;  /* sip_call */
-    unsigned count;     /* of them */
-    unsigned unproven;  /* of them: sip/admit.h */
+    unsigned count;     /* length of calls */
+    unsigned unproven;  /* calls without proof: sip/admit.h */
     struct list ended;  /* ended and about to be freed */
     struct hash *by_id; /* sip_call by Call-ID */
     struct hash *legs;  /* sip_leg by Call-ID */

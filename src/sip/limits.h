@@ -5,7 +5,7 @@
 
 #include "base/metric.h"
 
-/* Zero at first. Times are those of tick_now_ms(). */
+/* Zero at first. Times come from tick_now_ms(). */
 struct sip_limits {
     unsigned repeated; /* refusals that libre repeats, since repeated_ms */
     int64_t repeated_ms;

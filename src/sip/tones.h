@@ -28,5 +28,5 @@ void sip_tones_press(struct sip_tones *t, struct media *m, struct sipsess *sessi
 /* An all-zero struct is fine. */
 void sip_tones_stop(struct sip_tones *t);
 
-/* Stops those of a call that ends. */
+/* Stops the tones of a call that ends. */
 extern const struct sip_part sip_tones_part;

@@ -234,7 +234,7 @@ void twiml_spoke(struct twiml_turn *t)
 
 /* ---- the record ---- */
 
-/* The actions after CALL_TAKE_MESSAGE are those of a later answer. */
+/* The actions after CALL_TAKE_MESSAGE belong to a later answer. */
 void twiml_perform(struct twiml_turn *t)
 {
     for (size_t i = 0; i < t->actions.n && t->actions.v[i].kind != CALL_TAKE_MESSAGE; i++) {

@@ -14,7 +14,7 @@ function must<Data, Refusal>({ data, error, response }: { data?: Data; error?: R
     return data;
 }
 
-/** The code of a refusal, one of those that the document names. */
+/** The code of a refusal, one of the codes that the document names. */
 function refusal<Code extends string>({ error }: { error?: { error: { code: Code } } | undefined }): Code {
     ok(error);
     return error.error.code;

@@ -221,7 +221,7 @@ static void another_message_is_refused_with_its_id(void **state)
 }
 
 /* A client that knows only later revisions is told the current one, an older client also those before. */
-static void a_revision_that_is_not_served_is_answered_with_those_that_are(void **state)
+static void a_revision_that_is_not_served_is_answered_with_the_served_ones(void **state)
 {
     (void)state;
     static const struct {
@@ -274,7 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_of_either_generation_is_read),
         cmocka_unit_test(another_message_is_refused_with_its_id),
-        cmocka_unit_test(a_revision_that_is_not_served_is_answered_with_those_that_are),
+        cmocka_unit_test(a_revision_that_is_not_served_is_answered_with_the_served_ones),
         cmocka_unit_test(a_response_has_the_id_as_it_was_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
