@@ -1,14 +1,11 @@
 #include "cli/daemon.h"
 
-#include <assert.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "admin/routes.h"
-#include "api/routes.h"
 #include "api/service.h"
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -17,51 +14,35 @@
 #include "base/mem.h"
 #include "base/wait.h"
 #include "call/known.h"
-#include "call/wav.h"
 #include "cli/absence.h"
 #include "cli/control.h"
 #include "cli/datadir.h"
 #include "cli/late.h"
 #include "cli/lifecycle.h"
 #include "cli/metrics_server.h"
+#include "cli/served.h"
+#include "cli/telephone.h"
 #include "domain/master.h"
 #include "domain/work.h"
-#include "jobs/billing.h"
 #include "jobs/clock_guard.h"
 #include "jobs/collector.h"
 #include "jobs/copies.h"
 #include "jobs/delivery.h"
-#include "jobs/erasure.h"
 #include "jobs/heartbeat.h"
-#include "jobs/mail.h"
 #include "jobs/notices.h"
-#include "jobs/number.h"
-#include "jobs/operation.h"
-#include "jobs/purge.h"
-#include "jobs/subscription.h"
-#include "mcp/routes.h"
 #include "sandbox/clock.h"
-#include "sandbox/routes.h"
 #include "sip/sip.h"
 #include "site/docs.h"
-#include "site/routes.h"
-#include "speech/synth.h"
-#include "twiml/twiml.h"
 
 #define HTTP_WAIT_MS     10000 /* for requests in progress, when stopping */
 #define CALL_WAIT_MS     30000 /* for calls in progress */
 #define CONTROL_MAX      4096
-#define SETS_MAX         64
 #define ABSENT_US        (US_PER_S / 2) /* between attempts to open the store, */
 #define ABSENT_JITTER_US (US_PER_S / 2) /* and more, since other nodes wait as well */
-#define KINDS_MAX        16
 
 struct daemon {
     const struct config *config;
-    const struct route_set *sets[SETS_MAX];
-    size_t set_count;
-    struct job_kind kinds[KINDS_MAX];
-    size_t kind_count;
+    struct served served;
     struct store *store;
     struct known *known;
     struct providers providers;
@@ -83,61 +64,6 @@ struct daemon {
     struct http_server *http;
     struct sip_agent *sip; /* NULL without SIP */
 };
-
-/* ---- routes and job kinds ---- */
-
-static void add_sets(struct daemon *d, const struct route_set *const *sets, size_t count)
-{
-    assert(count <= SETS_MAX - d->set_count);
-    for (size_t i = 0; i < count; i++)
-        d->sets[d->set_count++] = sets[i];
-}
-
-/* Routes that the configured providers post to. */
-static void add_hooks(struct daemon *d)
-{
-    static const struct route_set *const stripe[] = {&stripe_hook_routes};
-    static const struct route_set *const twilio[] = {&twiml_routes};
-    if (strcmp(d->config->billing_provider, "stripe") == 0)
-        add_sets(d, stripe, 1);
-    if (d->providers.hook)
-        add_sets(d, twilio, 1);
-}
-
-static void choose_sets(struct daemon *d)
-{
-    static const struct route_set *const earlier[] = {&earlier_routes};
-    add_sets(d, mcp_sets, mcp_set_count);
-    add_sets(d, api_sets, api_set_count);
-    add_sets(d, earlier, 1);
-    add_sets(d, browser_sets, browser_set_count);
-    add_sets(d, site_sets, site_set_count);
-    add_sets(d, admin_sets, admin_set_count);
-    add_hooks(d);
-    if (!d->config->production)
-        add_sets(d, sandbox_sets, sandbox_set_count);
-}
-
-static void choose_kinds(struct daemon *d)
-{
-    const struct job_kind kinds[] = {jobs_kind_mail(d->providers.mailer),
-                                     jobs_kind_provision(d->providers.numbers),
-                                     jobs_kind_numbers(),
-                                     jobs_kind_release_number(d->providers.numbers),
-                                     jobs_kind_release_all_numbers(),
-                                     jobs_kind_billing_sync(d->providers.billing),
-                                     jobs_kind_billing_reconcile(d->providers.billing),
-                                     jobs_kind_operation(&d->providers),
-                                     jobs_kind_erasure(d->providers.billing),
-                                     twiml_kind_expire(),
-                                     twiml_kind_message(d->providers.twilio),
-                                     twiml_kind_discard(d->providers.twilio),
-                                     twiml_kind_talk(d->providers.twilio),
-                                     jobs_kind_purge()};
-    _Static_assert(sizeof kinds <= sizeof d->kinds, "KINDS_MAX");
-    memcpy(d->kinds, kinds, sizeof kinds);
-    d->kind_count = sizeof kinds / sizeof *kinds;
-}
 
 /* Called after each commit with topics. Commits during the start come before the parts exist. */
 static void on_commit(void *context, unsigned topics, const struct store_fed *fed)
@@ -264,9 +190,9 @@ static enum err make_jobs(struct daemon *d, char **ret_why)
     enum err e = providers_open(d->config, d->store, &d->providers, ret_why);
     if (e)
         return e;
-    choose_kinds(d);
+    served_choose_kinds(&d->served, &d->providers);
     const struct jobs_options options = {
-        .config = d->config, .store = d->store, .kinds = d->kinds, .kind_count = d->kind_count};
+        .config = d->config, .store = d->store, .kinds = d->served.kinds, .kind_count = d->served.kind_count};
     d->jobs = jobs_new(&options);
     return ERR_NONE;
 }
@@ -306,7 +232,7 @@ static enum err start_clock(struct daemon *d, char **ret_why)
 {
     (void)ret_why;
     const struct clock_guard_options options = {
-        .config = d->config, .store = d->store, .kinds = d->kinds, .kind_count = d->kind_count};
+        .config = d->config, .store = d->store, .kinds = d->served.kinds, .kind_count = d->served.kind_count};
     return clock_guard_start(&options, &d->clock);
 }
 
@@ -341,10 +267,10 @@ static enum err start_known(struct daemon *d, char **ret_why)
 static enum err make_service(struct daemon *d, char **ret_why)
 {
     (void)ret_why;
-    choose_sets(d);
+    served_choose_routes(&d->served, d->config, &d->providers);
     const struct service_options options = {.config = d->config,
-                                            .sets = d->sets,
-                                            .set_count = d->set_count,
+                                            .sets = d->served.sets,
+                                            .set_count = d->served.set_count,
                                             .parts = {.store = d->store,
                                                       .jobs = d->jobs,
                                                       .deliveries = d->deliveries,
@@ -377,65 +303,14 @@ static enum err publish_address(struct daemon *d, char **ret_why)
     return ERR_NONE;
 }
 
-static void prepare_greeting(void *arg, bool recording, struct str name)
+static enum err start_telephone(struct daemon *d, char **ret_why)
 {
-    sip_prepare_greeting(arg, recording, name);
-}
-
-static enum err command_telephone(void *arg, const struct call_command *command, struct call_command_result *ret)
-{
-    return sip_command(arg, command, ret);
-}
-
-static bool speak_greeting(struct str text, struct buf *ret)
-{
-    struct clip *clip = synth_render(text);
-    if (!clip)
-        return false;
-    wav_write_ulaw(str_n((const char *)clip->ulaw, clip->length), ret);
-    clip_unref(clip);
-    return true;
-}
-
-static enum outcome call_code(void *arg, const struct sms_message *m, bool *ret_number)
-{
-    struct arena arena;
-    arena_init(&arena, NULL, 0);
-    const char *texts[] = {arena_str(&arena, m->id).p, arena_str(&arena, m->to).p, arena_str(&arena, m->as).p};
-    char code[16] = "";
-    snprintf(code, sizeof code, "%.*s", STR_ARG(m->code));
-    const enum code_call result = sip_call_code(arg, texts[0], texts[1], texts[2], code);
-    crypto_wipe(code, sizeof code);
-    arena_done(&arena);
-    *ret_number = result == CODE_CALL_WRONG_NUMBER;
-    return result == CODE_CALL_PLACED ? OUTCOME_DONE : OUTCOME_REFUSED;
-}
-
-static bool hears_speech(void *arg)
-{
-    return sip_hears(arg);
-}
-
-static enum err start_sip(struct daemon *d, char **ret_why)
-{
-    const struct config *c = d->config;
-    if (strcmp(c->voice_provider, "sip") != 0 || !*c->listen_sip)
-        return ERR_NONE;
-    enum err e = sip_start(c, d->store, d->known, &d->sip, ret_why);
-    if (e)
-        return e;
-    d->speech = (struct speech_part){.prepare = prepare_greeting,
-                                     .speak = speak_greeting,
-                                     .play = wav_write_ulaw,
-                                     .hears = hears_speech,
-                                     .arg = d->sip};
-    struct parts *parts = service_parts(d->service);
-    parts->trunks = sip_trunk_board(d->sip);
-    parts->speech = &d->speech;
-    parts->command_call = command_telephone;
-    parts->command_arg = d->sip;
-    texter_set_call(d->providers.texter, call_code, d->sip);
-    return ERR_NONE;
+    const struct telephone_options options = {.config = d->config,
+                                              .store = d->store,
+                                              .known = d->known,
+                                              .texter = d->providers.texter,
+                                              .parts = service_parts(d->service)};
+    return telephone_start(&options, &d->speech, &d->sip, ret_why);
 }
 
 static enum err start_collector(struct daemon *d, char **ret_why)
@@ -446,8 +321,8 @@ static enum err start_collector(struct daemon *d, char **ret_why)
                                               .readiness = d->readiness,
                                               .heartbeat = d->heartbeat,
                                               .trunks = d->sip ? sip_trunk_board(d->sip) : NULL,
-                                              .kinds = d->kinds,
-                                              .kind_count = d->kind_count};
+                                              .kinds = d->served.kinds,
+                                              .kind_count = d->served.kind_count};
     return *d->config->listen_metrics ? collector_start(&options, &d->collector) : ERR_NONE;
 }
 
@@ -479,7 +354,7 @@ static const struct {
              {"jobs", start_jobs},
              {"webhook deliveries", start_deliveries},
              {"notices", start_notices},
-             {"SIP agent", start_sip},
+             {"SIP agent", start_telephone},
              {"copies", start_copies},
              {"metrics", start_collector},
              {"metrics", start_metrics},

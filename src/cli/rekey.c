@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/config.h"
-#include "cli/admin.h"
+#include "cli/admin_ask.h"
 #include "cli/command.h"
 
 struct rekey_options {
