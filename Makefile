@@ -170,13 +170,14 @@ check-systemd: build $(NODE_MODULES) ## the package's units under a systemd that
 
 check: lint fuzz-check check-build ## everything that is neither a test nor a benchmark
 
-lint: $(NODE_MODULES) ## format, documents, English, names, texts, types of the pages' scripts, commit messages, cppcheck, clang's warnings, clang-tidy
+lint: $(NODE_MODULES) ## format, documents, English, names, sizes, texts, types of the pages' scripts, commit messages, cppcheck, clang's warnings, clang-tidy
 	scripts/setup check
 	clang-format --dry-run -Werror $(SOURCES)
 	scripts/check-docs
 	scripts/check-behaviour
 	scripts/check-english
 	scripts/check-names
+	scripts/check-sizes
 	scripts/check-texts
 	$(E2E)/node_modules/.bin/tsc -p web/site/jsconfig.json
 	scripts/check-commits
