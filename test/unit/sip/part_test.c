@@ -65,7 +65,7 @@ static void test_the_parts_get_each_event_in_their_order(void **state)
     (void)state;
     static struct sip_agent agent;
     static struct sip_call call;
-    const struct sip_part *parts[SIP_PARTS];
+    static const struct sip_part *parts[SIP_PARTS];
     const struct media_packet packet = {.seq = 7};
     const int16_t samples[] = {0, 5};
     for (size_t i = 0; i < SIP_PARTS; i++)
