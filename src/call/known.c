@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/wait.h"
 #include "call/call.h"
+#include "domain/work.h"
 
 #define DOORS_MAX  1024
 #define OLD_US     (24 * 3600 * US_PER_S) /* after the last read, a door is not used any more */
@@ -181,17 +182,13 @@ struct door_read {
     const char *number;
 };
 
-static enum err read_door(void *arg, struct db *db)
+static enum err read_door(struct tx *tx, void *arg)
 {
     const struct door_read *read = arg;
-    struct arena arena;
     struct access_decision d;
-    arena_init(&arena, NULL, 0);
-    struct tx tx = {.arena = &arena, .db = db, .config = read->known->config, .now_us = clock_now_us()};
-    enum err e = access_look(&tx, str_z(read->number), STR_NONE, &d);
+    enum err e = access_look(tx, str_z(read->number), STR_NONE, &d);
     if (!e)
         known_note(read->known, read->changes, read->number, &d);
-    arena_done(&arena);
     return e;
 }
 
@@ -204,7 +201,7 @@ static void read_doors(struct known *k, uint64_t changes)
     arena_init(&arena, NULL, 0);
     char(*numbers)[CALL_NUMBER_MAX] = copy_numbers(k, &arena, &count);
     for (size_t i = 0; !e && i < count; i++)
-        e = store_run(k->store, STORE_READ, read_door, &(struct door_read){k, changes, numbers[i]});
+        e = work_once(k->store, k->config, STORE_READ, read_door, &(struct door_read){k, changes, numbers[i]});
     arena_done(&arena);
 }
 

@@ -100,13 +100,19 @@ static enum err reply_xml(struct reply *p, struct str document)
     return ERR_NONE;
 }
 
+/* Ends the buffer. */
+static enum err reply_buf(struct request *q, struct reply *p, struct buf *b)
+{
+    struct str document = arena_str(q->tx.arena, buf_view(b));
+    buf_done(b);
+    return reply_xml(p, document);
+}
+
 static enum err reply_short(struct request *q, struct reply *p, void (*put)(struct buf *))
 {
     struct buf b = BUF(256);
     put(&b);
-    struct str document = arena_str(q->tx.arena, buf_view(&b));
-    buf_done(&b);
-    return reply_xml(p, document);
+    return reply_buf(q, p, &b);
 }
 
 /* Makes t->actions the answer to the visitor's next request, and stores the call. */
@@ -182,11 +188,11 @@ static struct str caller_of(const struct form *f)
 static enum err let_wait(struct request *q, struct reply *p, const struct twiml_session *s)
 {
     struct buf b = BUF(256);
-    twiml_wait(s, &b);
-    struct str document = arena_str(q->tx.arena, buf_view(&b));
-    buf_done(&b);
     enum err e = twiml_session_put(&q->tx, s);
-    return e ? e : reply_xml(p, document);
+    if (e)
+        return e;
+    twiml_wait(s, &b);
+    return reply_buf(q, p, &b);
 }
 
 /* A call that is not known begins at step 0; later it has expired. */
@@ -237,9 +243,7 @@ static enum err ask_resident(struct request *q, struct reply *p, const struct tw
 {
     struct buf b = BUF(TWIML_ANSWER_MAX);
     twiml_resident(q->tx.config, s, phone_of(q), &b);
-    struct str document = arena_str(q->tx.arena, buf_view(&b));
-    buf_done(&b);
-    return reply_xml(p, document);
+    return reply_buf(q, p, &b);
 }
 
 /* Without a release tone there is no key to hear. */
@@ -272,9 +276,7 @@ static enum err reply_next(struct request *q, struct reply *p, const struct twim
         twiml_resident_ask(q->tx.config, s, &b);
     else
         twiml_hang_up(&b);
-    struct str document = arena_str(q->tx.arena, buf_view(&b));
-    buf_done(&b);
-    return reply_xml(p, document);
+    return reply_buf(q, p, &b);
 }
 
 /* A resident who talks, and whose keys are heard. */
@@ -397,9 +399,7 @@ static enum err forward_unstored(struct request *q, struct reply *p)
     log_error("voice decision failed building=%s call=%s id=%.*s caller=%s dialled=%s", s->call.building_id.text,
               s->call.ring.count ? "forwarded" : "ended", STR_ARG(r->sid), s->story.arrival.caller,
               s->story.arrival.dialled);
-    struct str document = arena_str(q->tx.arena, buf_view(&b));
-    buf_done(&b);
-    return reply_xml(p, document);
+    return reply_buf(q, p, &b);
 }
 
 /* A resident who has answered, or has pressed the key to talk, is connected. */
