@@ -182,11 +182,11 @@ static void put_schedule(struct arena *a, const struct schedule *s, struct unloc
     struct val *names = arena_array(a, struct val, 7);
     size_t n = 0;
     for (int i = 0; schedule_day_names[i]; i++)
-        if (s->days & 1u << i)
+        if (s->windows[0].days & 1u << i)
             names[n++] = text(schedule_day_names[i]);
     u->days = v_list(names, n);
-    u->start = minute_text(a, s->start_minute);
-    u->end = minute_text(a, s->end_minute);
+    u->start = minute_text(a, s->windows[0].start_minute);
+    u->end = minute_text(a, s->windows[0].end_minute);
     u->timezone = v_str(s->timezone);
 }
 

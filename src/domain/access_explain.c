@@ -69,10 +69,8 @@ static struct explained_grant explain_grant(const struct grant *g, const struct 
         return e;
     }
     e.part = part_of_unusable(why);
-    if (why == NEAR_NOT_BEGUN)
-        e.next_us = g->starts_us;
-    else if (why == NEAR_OUTSIDE_WINDOW && !schedule_next(&g->schedule, now_us, &e.next_us))
-        e.next_us = 0;
+    if (!grant_opens_next(g, now_us, &e.next_us))
+        e.next_us = why == NEAR_NOT_BEGUN ? g->starts_us : 0;
     return e;
 }
 

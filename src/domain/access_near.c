@@ -13,7 +13,7 @@ bool near_unusable(const struct grant *g, int64_t now_us, enum access_why *ret)
     const enum grant_status status = grant_status(g, now_us);
     if (status != GRANT_ACTIVE)
         *ret = whys[status];
-    else if (g->type == GRANT_ROUTINE && !schedule_contains(&g->schedule, now_us))
+    else if (!grant_opens(g, now_us))
         *ret = NEAR_OUTSIDE_WINDOW;
     else
         return false;

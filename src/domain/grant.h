@@ -119,3 +119,7 @@ enum err grant_revoke(struct tx *tx, const struct id *account, const struct id *
 
 /* The first that applies: revoked, inactive, exhausted, expired, scheduled, active. */
 enum grant_status grant_status(const struct grant *g, int64_t now_us);
+/* Whether the grant opens the door at a moment, after its code if it has one. */
+bool grant_opens(const struct grant *g, int64_t at_us);
+/* The first moment, now or later, at which it opens without a change. False if there is none. */
+bool grant_opens_next(const struct grant *g, int64_t now_us, int64_t *ret_us);

@@ -5,9 +5,10 @@
 struct schedule grant_row_schedule(const struct cursor *c, int at, struct arena *a)
 {
     return (struct schedule){
-        .days = (unsigned)col_int(c, at + COL_SCHEDULE_DAYS),
-        .start_minute = (int)col_int(c, at + COL_SCHEDULE_START_MINUTE),
-        .end_minute = (int)col_int(c, at + COL_SCHEDULE_END_MINUTE),
+        .count = 1,
+        .windows = {{.days = (unsigned)col_int(c, at + COL_SCHEDULE_DAYS),
+                     .start_minute = (int)col_int(c, at + COL_SCHEDULE_START_MINUTE),
+                     .end_minute = (int)col_int(c, at + COL_SCHEDULE_END_MINUTE)}},
         .timezone = col_copy(c, at + COL_SCHEDULE_TIMEZONE, a),
     };
 }
@@ -76,17 +77,18 @@ static enum err grant_row_try_insert(struct tx *tx, const struct id *building, c
     int64_t changed;
     struct id_bytes key, member;
     const struct id_bytes id = id_to_bytes(&g->id);
-    enum err e = db_exec(
-        tx->db,
-        SQL(grant_insert, .building_id = building, .id = &id, .type = g->type, .label = g->label, .enabled = g->enabled,
-            .created_at = g->created_us, .starts_at = g->starts_us, .ends_at = g->ends_us,
-            .remaining_uses = uses_or_null(g->remaining_uses), .access_code = code_of(g), .voice = g->voice,
-            .days = of_routine(g, g->schedule.days), .start_minute = of_routine(g, g->schedule.start_minute),
-            .end_minute = of_routine(g, g->schedule.end_minute), .timezone = g->schedule.timezone,
-            .request_id = g->request_id, .request_key = crypto_hash64(g->request_id),
-            .request_hash = str_bytes(request_hash, GRANT_REQUEST_HASH_LEN),
-            .created_by = id_or_null(&g->created_by, &key), .member_id = id_or_null(&g->member_id, &member)),
-        &changed);
+    enum err e =
+        db_exec(tx->db,
+                SQL(grant_insert, .building_id = building, .id = &id, .type = g->type, .label = g->label,
+                    .enabled = g->enabled, .created_at = g->created_us, .starts_at = g->starts_us,
+                    .ends_at = g->ends_us, .remaining_uses = uses_or_null(g->remaining_uses), .access_code = code_of(g),
+                    .voice = g->voice, .days = of_routine(g, g->schedule.windows[0].days),
+                    .start_minute = of_routine(g, g->schedule.windows[0].start_minute),
+                    .end_minute = of_routine(g, g->schedule.windows[0].end_minute), .timezone = g->schedule.timezone,
+                    .request_id = g->request_id, .request_key = crypto_hash64(g->request_id),
+                    .request_hash = str_bytes(request_hash, GRANT_REQUEST_HASH_LEN),
+                    .created_by = id_or_null(&g->created_by, &key), .member_id = id_or_null(&g->member_id, &member)),
+                &changed);
     if (!e)
         *ret_inserted = changed == 1;
     return e;
@@ -112,8 +114,9 @@ enum err grant_row_update(struct tx *tx, const struct id *building, const struct
                 SQL(grant_update, .building_id = building, .id = &id, .version = g->version, .label = g->label,
                     .enabled = g->enabled, .starts_at = g->starts_us, .ends_at = g->ends_us,
                     .remaining_uses = uses_or_null(g->remaining_uses), .access_code = code_of(g), .voice = g->voice,
-                    .days = of_routine(g, g->schedule.days), .start_minute = of_routine(g, g->schedule.start_minute),
-                    .end_minute = of_routine(g, g->schedule.end_minute), .timezone = g->schedule.timezone,
+                    .days = of_routine(g, g->schedule.windows[0].days),
+                    .start_minute = of_routine(g, g->schedule.windows[0].start_minute),
+                    .end_minute = of_routine(g, g->schedule.windows[0].end_minute), .timezone = g->schedule.timezone,
                     .updated_at = tx->now_us, .max_uses = uses_or_null(g->max_uses)),
                 &changed);
     if (!e)

@@ -20,6 +20,20 @@ enum grant_status grant_status(const struct grant *g, int64_t now_us)
     return g->starts_us > now_us ? GRANT_SCHEDULED : GRANT_ACTIVE;
 }
 
+bool grant_opens(const struct grant *g, int64_t at_us)
+{
+    return grant_status(g, at_us) == GRANT_ACTIVE && schedule_contains(&g->schedule, at_us);
+}
+
+bool grant_opens_next(const struct grant *g, int64_t now_us, int64_t *ret_us)
+{
+    int64_t at_us = g->starts_us > now_us ? g->starts_us : now_us;
+    if (!schedule_next(&g->schedule, at_us, &at_us) || grant_status(g, at_us) != GRANT_ACTIVE)
+        return false;
+    *ret_us = at_us;
+    return true;
+}
+
 static enum err grant_invalid(struct tx *tx, const char *why)
 {
     return tx_fail(tx, ERR_INVALID_UNLOCK, why);
@@ -235,7 +249,7 @@ static enum err set_passcode(struct tx *tx, const struct grant_input *in, struct
 
 /* ---- routines ---- */
 
-static enum err set_days(struct tx *tx, const struct val *days, struct schedule *s)
+static enum err set_days(struct tx *tx, const struct val *days, struct window *ret)
 {
     const struct val *name = days->ptr;
     unsigned all = 0;
@@ -249,17 +263,17 @@ static enum err set_days(struct tx *tx, const struct val *days, struct schedule 
     }
     if (!schedule_days_supported(all))
         return grant_invalid(tx, "days must be one day, all five weekdays, both weekend days, or all seven days");
-    s->days = all;
+    ret->days = all;
     return ERR_NONE;
 }
 
-static enum err set_hours(struct tx *tx, const struct grant_input *in, struct schedule *s)
+static enum err set_hours(struct tx *tx, const struct grant_input *in, struct window *ret)
 {
-    if (!schedule_minute_parse(in->start.s, &s->start_minute))
+    if (!schedule_minute_parse(in->start.s, &ret->start_minute))
         return grant_invalid(tx, "start must be a time of day as HH:MM");
-    if (!schedule_minute_parse(in->end.s, &s->end_minute))
+    if (!schedule_minute_parse(in->end.s, &ret->end_minute))
         return grant_invalid(tx, "end must be a time of day as HH:MM");
-    if (s->end_minute <= s->start_minute)
+    if (ret->end_minute <= ret->start_minute)
         return grant_invalid(tx, "end must be later than start, on the same day");
     return ERR_NONE;
 }
@@ -268,11 +282,11 @@ static enum err set_schedule(struct tx *tx, const struct grant_input *in, struct
 {
     enum err e = ERR_NONE;
     if (v_given(in->days))
-        e = set_days(tx, &in->days, &g->schedule);
+        e = set_days(tx, &in->days, &g->schedule.windows[0]);
     if (!e && v_given(in->start) != v_given(in->end))
         e = grant_invalid(tx, "start and end must be given together");
     if (!e && v_given(in->start))
-        e = set_hours(tx, in, &g->schedule);
+        e = set_hours(tx, in, &g->schedule.windows[0]);
     if (!e && v_given(in->timezone)) {
         if (!schedule_zone_known(in->timezone.s))
             e = grant_invalid(tx, "timezone must be an IANA time zone name such as America/New_York");
@@ -285,6 +299,7 @@ static enum err create_routine(struct tx *tx, const struct grant_input *in, stru
 {
     if (!v_given(in->days) || !v_given(in->start) || !v_given(in->end) || !v_given(in->timezone))
         return grant_invalid(tx, "a routine needs days, start, end and timezone");
+    g->schedule.count = 1;
     return set_schedule(tx, in, g);
 }
 

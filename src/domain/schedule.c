@@ -10,11 +10,12 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define ZONE_NAME_MAX   64
-#define DAYS_AHEAD      8    /* at least one of them is a day of the schedule, whatever the clocks do */
-#define SKIPPED_MINUTES 1440 /* the most that a change of the clocks has skipped */
-#define ZONE_PLACE      "/usr/share/zoneinfo"
-#define LOOK_EVERY_US   US_PER_S
+#define ZONE_NAME_MAX 64
+#define ZONE_PLACE    "/usr/share/zoneinfo"
+#define LOOK_EVERY_US US_PER_S
+#define DAY_S         86400
+#define THURSDAY      4  /* 1970-01-01 */
+#define CHANGES_MAX   16 /* changes of the clocks before a window that is looked for */
 
 const char *const schedule_day_names[] = {"sunday",   "monday", "tuesday",  "wednesday",
                                           "thursday", "friday", "saturday", NULL};
@@ -195,47 +196,113 @@ bool schedule_local(struct str name, int64_t at_us, struct schedule_time *ret)
     return true;
 }
 
+/* ---- windows ---- */
+
+/* In an interval of a zone's rules the clocks are `offset` ahead of UTC. Local seconds count as if the clocks never
+ * changed. */
+static int zone_interval(GTimeZone *zone, int64_t at_s, int64_t *ret_offset)
+{
+    const int interval = g_time_zone_find_interval(zone, G_TIME_TYPE_UNIVERSAL, at_s);
+    *ret_offset = g_time_zone_get_offset(zone, interval);
+    return interval;
+}
+
+static int64_t day_of(int64_t local_s)
+{
+    return local_s / DAY_S - (local_s % DAY_S < 0);
+}
+
+static unsigned day_bit(int64_t day)
+{
+    return 1u << ((day % 7 + 7 + THURSDAY) % 7);
+}
+
+static bool window_has(const struct window *w, int64_t day, int minute)
+{
+    const bool over_midnight = w->end_minute <= w->start_minute;
+    if (w->days & day_bit(day) && minute >= w->start_minute && (over_midnight || minute < w->end_minute))
+        return true;
+    return over_midnight && w->days & day_bit(day - 1) && minute < w->end_minute;
+}
+
+static bool has_local(const struct schedule *s, int64_t local_s)
+{
+    const int64_t day = day_of(local_s);
+    const int minute = (int)((local_s - day * DAY_S) / 60);
+    bool has = s->count == 0;
+    for (size_t i = 0; i < s->count && !has; i++)
+        has = window_has(&s->windows[i], day, minute);
+    return has;
+}
+
 bool schedule_contains(const struct schedule *s, int64_t now_us)
 {
-    GDateTime *there = local_time(s->timezone, now_us);
-    if (!there)
+    int64_t offset;
+    if (s->count == 0)
+        return true;
+    GTimeZone *zone = zone_of(s->timezone);
+    if (!zone)
         return false;
-    const unsigned day = 1u << (g_date_time_get_day_of_week(there) % 7); /* GLib's sunday is 7 */
-    const int minute = g_date_time_get_hour(there) * 60 + g_date_time_get_minute(there);
-    g_date_time_unref(there);
-    return (s->days & day) != 0 && minute >= s->start_minute && minute < s->end_minute;
+    zone_interval(zone, now_us / US_PER_S, &offset);
+    g_time_zone_unref(zone);
+    return has_local(s, now_us / US_PER_S + offset);
 }
 
-/* The beginning of the window on the day `days` after the day of `there`, or 0. A beginning that a change of the clocks
- * skips is moved to the first minute that exists. */
-static int64_t window_begin(const struct schedule *s, GDateTime *there, int days)
+/* The next beginning of a window, in local seconds; INT64_MAX without a day. */
+static int64_t next_begin(const struct schedule *s, int64_t local_s)
 {
-    GDateTime *date = g_date_time_add_days(there, days), *begin = NULL;
-    if (date && (s->days & 1u << (g_date_time_get_day_of_week(date) % 7)))
-        begin =
-            g_date_time_new(g_date_time_get_timezone(there), g_date_time_get_year(date), g_date_time_get_month(date),
-                            g_date_time_get_day_of_month(date), s->start_minute / 60, s->start_minute % 60, 0);
-    int64_t at_us = begin ? g_date_time_to_unix(begin) * US_PER_S : 0;
-    for (int i = 0; begin && i < SKIPPED_MINUTES && !schedule_contains(s, at_us); i++)
-        at_us += 60 * US_PER_S;
-    const bool found = begin && schedule_contains(s, at_us);
-    if (begin)
-        g_date_time_unref(begin);
-    if (date)
-        g_date_time_unref(date);
-    return found ? at_us : 0;
+    int64_t next = INT64_MAX;
+    for (int64_t day = day_of(local_s); next == INT64_MAX && day <= day_of(local_s) + 7; day++)
+        for (size_t i = 0; i < s->count; i++) {
+            const int64_t begin = day * DAY_S + s->windows[i].start_minute * 60;
+            if (s->windows[i].days & day_bit(day) && begin > local_s && begin < next)
+                next = begin;
+        }
+    return next;
 }
 
-bool schedule_next(const struct schedule *s, int64_t now_us, int64_t *ret_us)
+/* The first second of another interval, after at_s and not after until_s, which is in another one. */
+static int64_t interval_end(GTimeZone *zone, int64_t at_s, int64_t until_s)
 {
-    GDateTime *there = local_time(s->timezone, now_us);
-    int64_t at_us = 0;
-    for (int i = 0; there && i <= DAYS_AHEAD && at_us <= now_us; i++)
-        at_us = window_begin(s, there, i);
-    if (there)
-        g_date_time_unref(there);
-    if (!there || at_us <= now_us)
-        return false;
-    *ret_us = at_us;
-    return true;
+    int64_t offset;
+    const int interval = zone_interval(zone, at_s, &offset);
+    while (until_s - at_s > 1) {
+        const int64_t middle = at_s + (until_s - at_s) / 2;
+        if (zone_interval(zone, middle, &offset) == interval)
+            at_s = middle;
+        else
+            until_s = middle;
+    }
+    return until_s;
+}
+
+/* Goes from one change of the clocks to the next, as far as the next beginning lies behind it. */
+static bool find_next(const struct schedule *s, GTimeZone *zone, int64_t at_s, int64_t *ret_s)
+{
+    int64_t offset, unused;
+    for (int i = 0; i < CHANGES_MAX; i++) {
+        const int interval = zone_interval(zone, at_s, &offset);
+        if (has_local(s, at_s + offset)) {
+            *ret_s = at_s;
+            return true;
+        }
+        const int64_t begin = next_begin(s, at_s + offset);
+        if (begin == INT64_MAX)
+            return false;
+        at_s = zone_interval(zone, begin - offset, &unused) == interval ? begin - offset
+                                                                        : interval_end(zone, at_s, begin - offset);
+    }
+    return false;
+}
+
+bool schedule_next(const struct schedule *s, int64_t from_us, int64_t *ret_us)
+{
+    int64_t at_s = from_us / US_PER_S;
+    GTimeZone *zone = s->count ? zone_of(s->timezone) : NULL;
+    const bool found = s->count == 0 || (zone && find_next(s, zone, at_s, &at_s));
+    if (zone)
+        g_time_zone_unref(zone);
+    if (found)
+        *ret_us = at_s == from_us / US_PER_S ? from_us : at_s * US_PER_S;
+    return found;
 }

@@ -1,21 +1,28 @@
-/* Schedules of routines: days of the week, a window of the day, and their time zone (contract, Access grant; GRANT-23
- * to GRANT-25). A zone's rules come from its file in the IANA database (TZDIR, or /usr/share/zoneinfo), a second
- * after it was replaced. */
+/* Schedules of grants: windows of days of the week and times of day, and their time zone (contract, Access grant;
+ * GRANT-23 to GRANT-25). A zone's rules come from its file in the IANA database (TZDIR, or /usr/share/zoneinfo), a
+ * second after it was replaced. */
 #pragma once
 #include <stdint.h>
 
 #include "base/str.h"
 
 #define SCHEDULE_MINUTE_TEXT_MAX 6 /* "HH:MM" and a NUL */
+#define SCHEDULE_WINDOWS_MAX     14
 
 #define SCHEDULE_WEEKDAYS  0x3eu
 #define SCHEDULE_WEEKEND   0x41u
 #define SCHEDULE_EVERY_DAY 0x7fu
 
+struct window {
+    unsigned days;                /* on which it begins; bit 0 is sunday */
+    int start_minute, end_minute; /* of the day, end exclusive; an end at or before the start is on the next day */
+};
+
+/* A routine has one window. */
 struct schedule {
-    unsigned days;                /* bit 0 is sunday */
-    int start_minute, end_minute; /* of the day, end exclusive */
-    struct str timezone;          /* IANA name */
+    struct str timezone; /* IANA name */
+    size_t count;        /* 0: always */
+    struct window windows[SCHEDULE_WINDOWS_MAX];
 };
 
 /* Lower-case names from sunday to saturday, NULL-terminated. */
@@ -39,8 +46,10 @@ bool schedule_local(struct str zone, int64_t at_us, struct schedule_time *ret);
 
 /* True for the name of a zone in the installed IANA database. Any thread. */
 bool schedule_zone_known(struct str name);
-/* True if now_us is in the window, on one of the days, in the local time of the zone; false if the zone is no longer
- * known. Any thread. */
+/* True if now_us is in a window, by weekday and time of the zone; false if the zone is no longer known. A night that
+ * the clocks change has the hours that they show: an hour that they skip is in no window, one that they show twice is
+ * in it twice. Any thread. */
 bool schedule_contains(const struct schedule *s, int64_t now_us);
-/* The next beginning of the window after now_us. False if the zone is no longer known, or the clock is out of range. */
-bool schedule_next(const struct schedule *s, int64_t now_us, int64_t *ret_us);
+/* The first moment in a window, at or after from_us. False if the zone is no longer known, or if there is none within
+ * weeks. */
+bool schedule_next(const struct schedule *s, int64_t from_us, int64_t *ret_us);

@@ -146,9 +146,9 @@ static void find_facts(struct guest_page *g)
     if (v->grant.starts_us > g->tx->now_us)
         set_fact(g, FROM, guest_date(g, v->grant.starts_us), true);
     if (weekly) {
-        set_fact(g, DAYS, guest_days(g, v->grant.schedule.days), true);
-        set_fact(g, START, guest_clock(g, v->grant.schedule.start_minute), true);
-        set_fact(g, END, guest_clock(g, v->grant.schedule.end_minute), true);
+        set_fact(g, DAYS, guest_days(g, v->grant.schedule.windows[0].days), true);
+        set_fact(g, START, guest_clock(g, v->grant.schedule.windows[0].start_minute), true);
+        set_fact(g, END, guest_clock(g, v->grant.schedule.windows[0].end_minute), true);
     }
 }
 

@@ -67,7 +67,7 @@ static const struct grant routine = {.id = {"650000000000000000000004"},
                                      .remaining_uses = GRANT_UNLIMITED,
                                      .created_us = NOW,
                                      .ends_us = GRANT_NO_END,
-                                     .schedule = {0x41, 485, 1050, {"Asia/Tokyo", 10}}};
+                                     .schedule = {{"Asia/Tokyo", 10}, 1, {{0x41, 485, 1050}}}};
 
 #define TIMER_JSON                                                                                                     \
     "{\"building_id\":\"650000000000000000000001\",\"id\":\"650000000000000000000002\",\"type\":\"timer\","            \

@@ -244,9 +244,9 @@ static void test_a_routine_keeps_its_schedule(void **state)
                                                        .start = s("08:05"),
                                                        .end = s("17:30"),
                                                        .timezone = s("America/Toronto")});
-    assert_int_equal(g.schedule.days, 0x3e);
-    assert_int_equal(g.schedule.start_minute, 485);
-    assert_int_equal(g.schedule.end_minute, 1050);
+    assert_int_equal(g.schedule.windows[0].days, 0x3e);
+    assert_int_equal(g.schedule.windows[0].start_minute, 485);
+    assert_int_equal(g.schedule.windows[0].end_minute, 1050);
     assert_true(str_eq(g.schedule.timezone, STR("America/Toronto")));
     assert_int_equal(grant_status(&g, NOW), GRANT_ACTIVE); /* inside and outside its window */
 }
@@ -280,7 +280,7 @@ static struct grant routine_grant(void)
                           .label = STR("Mail"),
                           .remaining_uses = GRANT_UNLIMITED,
                           .ends_us = GRANT_NO_END,
-                          .schedule = {.days = 2, .start_minute = 540, .end_minute = 600, .timezone = STR("UTC")}};
+                          .schedule = {.count = 1, .windows = {{2, 540, 600}}, .timezone = STR("UTC")}};
 }
 
 static void test_an_update_refuses_invalid_input(void **state)
@@ -463,12 +463,12 @@ static void test_a_routine_changes_field_by_field(void **state)
 {
     (void)state;
     struct grant g = update(routine_grant(), (struct grant_input){.days = day_list("saturday sunday")});
-    assert_int_equal(g.schedule.days, 0x41);
-    assert_int_equal(g.schedule.start_minute, 540);
+    assert_int_equal(g.schedule.windows[0].days, 0x41);
+    assert_int_equal(g.schedule.windows[0].start_minute, 540);
     g = update(g, (struct grant_input){.start = s("00:00"), .end = s("23:59")});
-    assert_int_equal(g.schedule.start_minute, 0);
-    assert_int_equal(g.schedule.end_minute, 1439);
-    assert_int_equal(g.schedule.days, 0x41);
+    assert_int_equal(g.schedule.windows[0].start_minute, 0);
+    assert_int_equal(g.schedule.windows[0].end_minute, 1439);
+    assert_int_equal(g.schedule.windows[0].days, 0x41);
     g = update(g, (struct grant_input){.timezone = s("Asia/Tokyo"), .enabled = v_bool(false)});
     assert_true(str_eq(g.schedule.timezone, STR("Asia/Tokyo")));
     assert_int_equal(grant_status(&g, NOW), GRANT_INACTIVE);

@@ -39,9 +39,9 @@ static void test_a_created_grant_is_read_back(void **state)
     assert_int_equal(g.remaining_uses, GRANT_UNLIMITED);
     g = get_grant(fx, &routine.id);
     assert_int_equal(g.type, GRANT_ROUTINE);
-    assert_int_equal(g.schedule.days, 0x41);
-    assert_int_equal(g.schedule.start_minute, 0);
-    assert_int_equal(g.schedule.end_minute, 1439);
+    assert_int_equal(g.schedule.windows[0].days, 0x41);
+    assert_int_equal(g.schedule.windows[0].start_minute, 0);
+    assert_int_equal(g.schedule.windows[0].end_minute, 1439);
     assert_true(str_eq(g.schedule.timezone, STR("Asia/Tokyo")));
 }
 

@@ -58,14 +58,12 @@ static struct guest_view timer(const char *starts, const char *ends)
 
 static struct guest_view routine(unsigned days)
 {
-    return (struct guest_view){.grant = {.type = GRANT_ROUTINE,
-                                         .ends_us = GRANT_NO_END,
-                                         .schedule = {.days = days,
-                                                      .start_minute = 30,
-                                                      .end_minute = 13 * 60,
-                                                      .timezone = STR("Europe/Paris")}},
-                               .building = STR("Home"),
-                               .works = true};
+    return (struct guest_view){
+        .grant = {.type = GRANT_ROUTINE,
+                  .ends_us = GRANT_NO_END,
+                  .schedule = {.count = 1, .windows = {{days, 30, 13 * 60}}, .timezone = STR("Europe/Paris")}},
+        .building = STR("Home"),
+        .works = true};
 }
 
 /* ---- parts ---- */
