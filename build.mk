@@ -75,8 +75,9 @@ uses_net := base
 uses_http := net
 uses_providers := store net
 uses_jobs := domain providers
-uses_api := domain http providers jobs
-uses_site := api
+uses_api := domain http jobs
+uses_resources := api
+uses_site := resources
 uses_call := domain
 uses_media := call
 uses_speech := call
@@ -84,9 +85,9 @@ uses_webrtc := media
 uses_sip := net speech webrtc
 uses_handset := sip
 uses_twiml := api call
-uses_mcp := api
-uses_sandbox := api call
-uses_admin := api
+uses_mcp := resources
+uses_sandbox := resources call
+uses_admin := resources
 uses_cli := mcp site sandbox twiml admin handset
 uses_documents := site sandbox
 rooms := $(patsubst uses_%,%,$(filter uses_%,$(.VARIABLES)))
@@ -115,7 +116,7 @@ benches: $(bench_programs)
 
 # ---- generated sources -----------------------------------------------------------------------------------------------
 sql := $(sort $(wildcard src/store/sql/*.sql)) $(sort $(wildcard src/store/sql/migrations/*.sql))
-generated_headers := $(addprefix $(GENERATED)/,sql.h documents/guides_text.h mcp/instructions.h api/examples.h domain/sign_in_html.h http/web.h)
+generated_headers := $(addprefix $(GENERATED)/,sql.h documents/guides_text.h mcp/instructions.h resources/examples.h domain/sign_in_html.h http/web.h)
 generated_sources := $(GENERATED)/sql_table.c $(GENERATED)/http/web.c $(GENERATED)/speech/clips.c
 docs_texts := $(GENERATED)/site/docs_texts.c
 made_in_store := %/sql_table.c
@@ -133,7 +134,7 @@ $(GENERATED)/sql_table.c: $(sql) scripts/sqlgen.awk
 	$(call write,awk -v out=c -f scripts/sqlgen.awk $(sql))
 $(GENERATED)/mcp/instructions.h: docs/agents.md scripts/textgen.awk
 	$(call text_of,instructions_text,-v "section=## In short")
-$(GENERATED)/api/examples.h: src/api/examples.json scripts/textgen.awk
+$(GENERATED)/resources/examples.h: src/resources/examples.json scripts/textgen.awk
 	$(call text_of,examples_text)
 $(GENERATED)/domain/sign_in_html.h: web/domain/sign_in.html scripts/textgen.awk
 	$(call text_of,sign_in_html)

@@ -12,6 +12,7 @@
 #include "cli/completion.h"
 #include "cli/manual.h"
 #include "documents/render.h"
+#include "resources/routes.h"
 #include "sandbox/routes.h"
 #include "site/docs.h"
 

@@ -1,8 +1,8 @@
 /* Records of calls of all accounts, and the explanation of a decision. */
-#include "api/calls.h"
+#include "resources/calls.h"
 
 #include "admin/routes.h"
-#include "api/decision.h"
+#include "resources/decision.h"
 
 #define LIST_MAX 100
 

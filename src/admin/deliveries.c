@@ -1,6 +1,6 @@
 /* Webhook deliveries of all accounts, and sending the event of one again. */
 #include "admin/routes.h"
-#include "api/delivery.h"
+#include "resources/delivery.h"
 
 #define LIST_MAX 100
 

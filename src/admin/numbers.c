@@ -1,10 +1,10 @@
 /* The inventory of virtual numbers. */
 #include "admin/routes.h"
-#include "api/number.h"
 #include "base/forms.h"
 #include "domain/account.h"
 #include "domain/number.h"
 #include "domain/owner.h"
+#include "resources/number.h"
 
 struct number_body {
     struct val number, country, account, building_id;

@@ -1,9 +1,10 @@
 #include "api/openapi.h"
 
+#include <stdio.h>
+
 #include "api/cookie.h"
 #include "api/openapi_errors.h"
 #include "api/openapi_events.h"
-#include "api/openapi_examples.h"
 #include "api/openapi_parameters.h"
 #include "api/openapi_prose.h"
 #include "api/openapi_responses.h"
@@ -12,6 +13,17 @@
 #include "api/reply.h"
 
 #define CONTRACT_VERSION "1.0.0"
+
+json_t *openapi_constant(const char *text)
+{
+    json_error_t why;
+    json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, &why);
+    if (!value) {
+        fprintf(stderr, "an example of the OpenAPI document is not JSON: %s: %.100s\n", why.text, text);
+        abort();
+    }
+    return value;
+}
 
 struct document {
     json_t *paths, *schemas, *tags;
@@ -255,7 +267,8 @@ static json_t *components_of(const struct document *d)
 /* Operations are whole, and only schemas are references. */
 static json_t *build(const struct openapi *d, const char *public_url)
 {
-    struct document parts = {json_object(), json_object(), json_array(), openapi_examples(), false, false};
+    struct document parts = {.paths = json_object(), .schemas = json_object(), .tags = json_array()};
+    parts.examples = d->examples ? d->examples() : NULL;
     for (size_t i = 0; i < d->set_count; i++)
         add_set(&parts, d->sets[i]);
     json_t *document = json_pack("{s:s, s:o, s:[{s:s}], s:o, s:o, s:o}", "openapi", "3.1.0", "info", info_of(d),

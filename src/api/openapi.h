@@ -1,5 +1,7 @@
 /* The OpenAPI 3.1 document, derived from route rows and field tables. */
 #pragma once
+#include <jansson.h>
+
 #include "api/route.h"
 #include "base/buf.h"
 
@@ -11,12 +13,13 @@ struct openapi {
     size_t set_count;
     bool events;       /* document the events posted to webhook endpoints */
     const char *guide; /* path of the guide for developers; NULL: none */
+    /* Examples of replies, by operation ID; the caller releases them. NULL: none. */
+    json_t *(*examples)(void);
 };
 
-/* The contract's document. The sandbox has its own (sandbox/routes.h). */
-extern const struct openapi openapi_contract;
-/* The document of the operations that only the website uses, below /app. */
-extern const struct openapi openapi_site;
+/* Reads a text of the program as JSON; the caller releases it. If it is damaged, the program ends. The build runs this
+ * (src/documents.c), so a program with damaged examples cannot be built. */
+json_t *openapi_constant(const char *text);
 
 /* Appends the document (JSON, without white space). `public_url` becomes the server's address. If it is NULL or this
  * machine's own name, the server is the one that sends the document. Pages are left out. */

@@ -39,8 +39,8 @@ struct parts {
     struct notices *notices;
     struct readiness *readiness;
     struct known *known; /* doors in memory, for the webhooks of calls (call/known.h) */
-    struct hub *hub;     /* the service's own, as the next two */
     struct client_documents *client_documents;
+    struct hub *hub;                  /* made by service_new, as the next */
     int64_t started_us;               /* time of service_new, monotonic */
     const char *public_url;           /* without a trailing slash, for links */
     struct trunk_board *trunks;       /* NULL: there are none */

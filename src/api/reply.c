@@ -6,11 +6,11 @@
 #include "api/cookie.h"
 #include "api/error_page.h"
 #include "api/gate_site.h"
-#include "api/guest_link.h"
 #include "api/journal.h"
 #include "api/trace.h"
 #include "base/log.h"
 #include "base/metric.h"
+#include "domain/guest_link.h"
 
 #define HEAD_MAX      8192
 #define BODY_MAX      (15u << 20) /* with its head, less than the server keeps for one peer */

@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/client_documents.h"
 #include "api/constant.h"
 #include "api/hub.h"
 #include "api/openapi.h"
@@ -87,6 +86,7 @@ enum err service_new(const struct service_options *options, struct service **ret
     s->config = options->config;
     s->sets = options->sets;
     s->set_count = options->set_count;
+    s->contract = options->openapi;
     s->parts = options->parts;
     s->parts.started_us = clock_monotonic_us();
     s->gate.config = options->config;
@@ -97,8 +97,7 @@ enum err service_new(const struct service_options *options, struct service **ret
     name_operations(s);
     s->texts = make_texts(options->sets, options->set_count);
     s->blocking = g_thread_pool_new(service_run_blocking, s, BLOCKING_WORKERS, FALSE, NULL);
-    if (!s->blocking || open_journal(s) || hub_new(options->config, options->parts.store, &s->parts.hub) ||
-        client_documents_new(options->config, &s->parts.client_documents)) {
+    if (!s->blocking || open_journal(s) || hub_new(options->config, options->parts.store, &s->parts.hub)) {
         service_free(s);
         return ERR_IO;
     }
@@ -126,7 +125,6 @@ void service_free(struct service *s)
         return;
     service_stop(s);
     hub_free(s->parts.hub);
-    client_documents_free(s->parts.client_documents);
     journal_free(s->journal);
     router_free(s->router);
     limiter_free(s->gate.limiter);
@@ -143,7 +141,7 @@ const struct http_content *service_openapi(struct service *s)
 {
     if (g_once_init_enter(&s->openapi_made)) {
         s->openapi_text = BUF(OPENAPI_MAX);
-        openapi_document(&openapi_contract, s->parts.public_url, &s->openapi_text);
+        openapi_document(s->contract, s->parts.public_url, &s->openapi_text);
         constant_init(&s->openapi, buf_view(&s->openapi_text));
         g_once_init_leave(&s->openapi_made, 1);
     }

@@ -3,11 +3,14 @@
 #include "api/parts.h"
 #include "api/route.h"
 
+struct openapi;
+
 struct service_options {
     const struct config *config;
     const struct route_set *const *sets; /* searched in order; must outlive the service */
     size_t set_count;
-    struct parts parts; /* the parts that exist already; copied */
+    const struct openapi *openapi; /* of service_openapi; must outlive the service, too. NULL: not asked */
+    struct parts parts;            /* the parts that exist already; copied */
 };
 
 struct service;
@@ -33,7 +36,7 @@ void service_become(struct request *q, const struct route *row);
 /* Runs a GET row for q, in its transaction, with the parameters of its path. The gate checks it as it checks that GET,
  * but for authentication and limits. */
 enum err service_read(struct request *q, const struct route *row, struct reply *ret) CHECKED;
-/* The OpenAPI document of api_sets. For blocking handlers: the first one builds it, in a few hundredths of a second. */
+/* The OpenAPI document. For blocking handlers: the first one builds it, in a few hundredths of a second. */
 const struct http_content *service_openapi(struct service *s);
 /* For the store's listener: invalidates cached authentications (TOPIC_KEYS), and tells the streams of events. Any
  * thread. */

@@ -26,7 +26,8 @@ struct service {
     GThreadPool *blocking; /* runs the handlers of RUN_BLOCKING: service_run_blocking */
     atomic_uint blocking_ends;
     struct journal *journal; /* NULL: disabled */
-    gsize openapi_made;      /* for g_once_init_enter */
+    const struct openapi *contract;
+    gsize openapi_made; /* for g_once_init_enter */
     struct buf openapi_text;
     struct http_content openapi;
     GHashTable *operations; /* route row -> value of the label `operation` */

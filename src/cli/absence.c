@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/meta.h"
 #include "api/reply.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "http/server.h"
+#include "resources/meta.h"
 
 #define HEAD_MAX 1000
 #define BODY_MAX 4000

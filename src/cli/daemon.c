@@ -30,6 +30,8 @@
 #include "jobs/delivery.h"
 #include "jobs/heartbeat.h"
 #include "jobs/notices.h"
+#include "resources/client_documents.h"
+#include "resources/routes.h"
 #include "sandbox/clock.h"
 #include "sip/sip.h"
 #include "site/docs.h"
@@ -57,6 +59,7 @@ struct daemon {
     struct late *late; /* the start of the jobs */
     struct deliveries *deliveries;
     struct notices *notices;
+    struct client_documents *client_documents;
     struct service *service;
     struct docs *docs;
     struct speech_part speech;
@@ -268,16 +271,21 @@ static enum err make_service(struct daemon *d, char **ret_why)
 {
     (void)ret_why;
     served_choose_routes(&d->served, d->config, &d->providers);
+    enum err e = client_documents_new(d->config, &d->client_documents);
+    if (e)
+        return e;
     const struct service_options options = {.config = d->config,
                                             .sets = d->served.sets,
                                             .set_count = d->served.set_count,
+                                            .openapi = &openapi_contract,
                                             .parts = {.store = d->store,
                                                       .jobs = d->jobs,
                                                       .deliveries = d->deliveries,
                                                       .notices = d->notices,
                                                       .providers = &d->providers,
                                                       .readiness = d->readiness,
-                                                      .known = d->known}};
+                                                      .known = d->known,
+                                                      .client_documents = d->client_documents}};
     return service_new(&options, &d->service);
 }
 
@@ -444,6 +452,7 @@ void daemon_free(struct daemon *d)
     known_free(d->known);
     http_server_free(d->http);
     service_free(d->service);
+    client_documents_free(d->client_documents);
     docs_free(d->docs);
     jobs_free(d->jobs);
     deliveries_free(d->deliveries);

@@ -1,5 +1,5 @@
 /* portero openapi: prints the OpenAPI document. */
-#include "api/openapi.h"
+#include "resources/routes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

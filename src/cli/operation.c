@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/openapi.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/day_words.h"
@@ -13,6 +12,7 @@
 #include "cli/operation_name.h"
 #include "cli/profile.h"
 #include "domain/schedule.h"
+#include "resources/routes.h"
 
 #define OPERATIONS_MAX 200
 #define NOUNS_MAX      60

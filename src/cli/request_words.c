@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/openapi.h"
 #include "base/mem.h"
 #include "cli/operation_name.h"
+#include "resources/routes.h"
 
 #define TEXT_MAX  8192
 #define PATH_CHAR "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_{}-"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "admin/routes.h"
-#include "api/routes.h"
 #include "jobs/billing.h"
 #include "jobs/erasure.h"
 #include "jobs/mail.h"
@@ -13,6 +12,7 @@
 #include "jobs/purge.h"
 #include "jobs/subscription.h"
 #include "mcp/routes.h"
+#include "resources/routes.h"
 #include "sandbox/routes.h"
 #include "site/routes.h"
 #include "twiml/twiml.h"

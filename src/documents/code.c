@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "api/openapi_examples.h"
+#include "api/openapi.h"
 #include "api/openapi_prose.h"
 #include "api/openapi_responses.h"
 #include "documents/rows.h"

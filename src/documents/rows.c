@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/openapi_examples.h"
 #include "api/openapi_prose.h"
 #include "base/mem.h"
+#include "resources/routes.h"
 #include "sandbox/routes.h"
 
 /* ---- all rows ---- */
@@ -69,8 +69,10 @@ static void add_tag_once(struct docs_reference *r, const char *tag)
 void docs_reference_init(struct docs_reference *r, const char *base, bool sandbox)
 {
     struct row_list list = {.count = 0};
-    *r = (struct docs_reference){
-        .base = base, .sandbox = sandbox, .description = openapi_contract.description, .examples = openapi_examples()};
+    *r = (struct docs_reference){.base = base,
+                                 .sandbox = sandbox,
+                                 .description = openapi_contract.description,
+                                 .examples = openapi_contract.examples()};
     collect_rows(&list, &openapi_contract);
     if (sandbox)
         collect_rows(&list, &openapi_sandbox);

@@ -44,9 +44,9 @@ struct grant {
     struct schedule schedule; /* of a routine */
 };
 
-/* The input of a creation or an update. The field table of api/grant_body.c has checked types, ranges and patterns of
- * single fields; the functions here check rules on the grant's type, on several fields and on the time. An absent
- * member takes its default, or stays unchanged. */
+/* The input of a creation or an update. The field table of resources/grant_body.c has checked types, ranges and
+ * patterns of single fields; the functions here check rules on the grant's type, on several fields and on the time. An
+ * absent member takes its default, or stays unchanged. */
 struct grant_input {
     struct val type;
     struct val label;

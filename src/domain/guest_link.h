@@ -8,6 +8,7 @@
 
 #define GUEST_LINK_PURPOSE "guest link" /* the purpose that tokens are sealed for */
 #define GUEST_TOKEN_LEN    26           /* base62: 154 bits */
+#define GUEST_PATH         "/g/"        /* of the pages, then the token */
 
 struct guest_link {
     struct str token;

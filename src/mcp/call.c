@@ -4,10 +4,10 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "api/routes.h"
 #include "api/service.h"
 #include "base/schema_text.h"
 #include "mcp/tools.h"
+#include "resources/routes.h"
 
 #define SAME_CALL_US   (120 * US_PER_S) /* the same call within this time is a repetition */
 #define HEADERS_ADDED  3

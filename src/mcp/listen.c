@@ -1,10 +1,10 @@
 #include "mcp/listen.h"
 
-#include "api/events.h"
-#include "api/oauth_request.h"
 #include "mcp/call.h"
 #include "mcp/frame.h"
 #include "mcp/tools.h"
+#include "resources/events.h"
+#include "resources/oauth_request.h"
 
 #define TEXT_MAX 8192
 #define DATA     "data: "

@@ -1,6 +1,5 @@
 #include "mcp/routes.h"
 
-#include "api/oauth_request.h"
 #include "api/parts.h"
 #include "base/schema_text.h"
 #include "mcp/call.h"
@@ -10,6 +9,7 @@
 #include "mcp/listen.h"
 #include "mcp/prompts.h"
 #include "mcp/tools.h"
+#include "resources/oauth_request.h"
 
 #define REPLY_MAX  (1u << 20)
 #define NAME_SHOWN 64 /* bytes of an unknown name in a message */

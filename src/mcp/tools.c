@@ -3,8 +3,8 @@
 #include <assert.h>
 
 #include "api/gate.h"
-#include "api/routes.h"
 #include "mcp/schema.h"
+#include "resources/routes.h"
 
 static bool is_tool(const struct route *row)
 {

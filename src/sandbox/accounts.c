@@ -1,8 +1,8 @@
 #include "sandbox/routes.h"
 
-#include "api/sign_in.h"
 #include "domain/building.h"
 #include "domain/session.h"
+#include "resources/sign_in.h"
 
 struct account_request {
     struct val email, browser;

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "api/number.h"
+#include "resources/number.h"
 
 /* number_list_by reads the statement with the columns of number_list. */
 static_assert((int)COL_SANDBOX_NUMBER_LIST_BUILDING_ID == (int)COL_NUMBER_LIST_BUILDING_ID &&

@@ -1,5 +1,7 @@
 #include "sandbox/routes.h"
 
+#include "resources/routes.h"
+
 const struct route_set *const sandbox_sets[] = {
     &sandbox_messages_routes,      &sandbox_calls_routes,    &sandbox_clock_routes,    &sandbox_numbers_routes,
     &sandbox_subscriptions_routes, &sandbox_faults_routes,   &sandbox_page_routes,     &sandbox_checkout_routes,
@@ -14,4 +16,5 @@ const struct openapi openapi_sandbox = {
                    "Production mode does not serve these operations.",
     .sets = sandbox_sets,
     .set_count = sizeof sandbox_sets / sizeof *sandbox_sets,
+    .examples = reply_examples,
 };

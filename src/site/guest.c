@@ -1,7 +1,6 @@
 #include "site/guest.h"
 
 #include "api/constant.h"
-#include "api/guest_link.h"
 #include "api/parts.h"
 #include "http/web.h"
 #include "site/routes.h"

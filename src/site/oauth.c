@@ -1,9 +1,9 @@
 #include "site/oauth.h"
 
-#include "api/oauth_request.h"
 #include "api/parts.h"
 #include "api/scopes.h"
 #include "domain/key.h"
+#include "resources/oauth_request.h"
 #include "site/oauth_error.h"
 #include "site/routes.h"
 

@@ -1,8 +1,8 @@
 #include "site/oauth_token.h"
 #include "api/gate.h"
-#include "api/oauth_request.h"
 #include "api/scopes.h"
 #include "base/form.h"
+#include "resources/oauth_request.h"
 #include "site/oauth.h"
 #include "site/oauth_error.h"
 

@@ -179,7 +179,7 @@ describe('the OpenAPI documents', () => {
     });
 
     it('have each example that is kept for an operation', () => {
-        const kept = Object.keys(JSON.parse(readFileSync(join(root, 'src/api/examples.json'), 'utf8')));
+        const kept = Object.keys(JSON.parse(readFileSync(join(root, 'src/resources/examples.json'), 'utf8')));
         const named = new Set(Object.values(documents).flatMap((source) => operations(JSON.parse(source)).map((operation) => operation.operationId)));
         assert.deepEqual(kept.filter((id) => !named.has(id)), []);
     });

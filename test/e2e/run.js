@@ -195,7 +195,7 @@ async function gaps() {
         ...contract().flatMap((document) => document.operations()).filter((name) => !met.operations.has(name)).map((name) => `no test called ${name}`),
         ...allCodes().filter((code) => !met.codes.has(code) && !excepted.has(code)).map((code) => `no test provoked ${code}`),
         ...contract().flatMap((document) => document.examples()).filter((name) => !met.examples.has(name))
-            .map((name) => `no answer had the members that src/api/examples.json shows of ${name}`),
+            .map((name) => `no answer had the members that src/resources/examples.json shows of ${name}`),
         ...[...excepted].filter((code) => met.codes.has(code)).map((code) => `${code} was provoked: remove it from the exceptions of lib/codes.js`),
     ];
 }

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "api/operation_body.h"
+#include "resources/operation_body.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,8 +2,8 @@
  * its creation and after an update an hour later, a refusal has a reason, and the grant's body is JSON. */
 #include <stdlib.h>
 
-#include "api/grant_body.h"
 #include "domain/grant_rules.h"
+#include "resources/grant_body.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,9 +3,9 @@
  * answer leads to the client. */
 #include <stdlib.h>
 
-#include "api/oauth_request.h"
 #include "api/parts.h"
 #include "domain/key.h"
+#include "resources/oauth_request.h"
 #include "site/oauth_token.h"
 
 #define NOW      1795167000000000LL

@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
-#include "api/openapi.h"
 #include "cli/command.h"
 #include "cli/command_list.h"
 #include "cli/operation.h"
 #include "cli/operation_name.h"
+#include "resources/routes.h"
 
 static void assert_named(const char *operation, const char *expected)
 {

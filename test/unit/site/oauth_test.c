@@ -1,12 +1,12 @@
 /* The authorization server's answers that need no store: requests for tokens, metadata, registration. */
 #include "site/oauth.h"
 
-#include "api/oauth_request.h"
 #include "api/parts.h"
 #include "base/crypto.h"
 #include "base/json.h"
 #include "base/unit.h"
 #include "domain/key.h"
+#include "resources/oauth_request.h"
 #include "site/oauth_token.h"
 #include "site/routes.h"
 
