@@ -124,8 +124,8 @@ static double read_store(struct db *session)
         must(!store_session_begin(session), "begin");
         CURSOR c;
         must(!db_one(session, SQL(grant_find, .building_id = &g->building, .id = &g->id), &c), "get");
-        bytes += col_blob(&c, COL_GRANT_ID).n + col_str(&c, COL_GRANT_LABEL).n +
-                 (size_t)col_int(&c, COL_GRANT_CREATED_AT) + (size_t)col_null(&c, COL_GRANT_STARTS_AT);
+        const struct row_grant row = row_grant(&c, NULL);
+        bytes += row.label.n + (size_t)row.created_at;
     }
     int64_t to = cpu_ns();
     store_session_idle(session);

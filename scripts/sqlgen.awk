@@ -9,12 +9,13 @@
 # store/statement.h, with the types in C. sql.h has for the statement s:
 #   SQL_S             its number
 #   struct args_s     its arguments, for the macro SQL(s, .x = …)
-#   struct row_s      its columns, which row_s() reads
+#   struct row_s      its columns, which row_s(cursor, arena) reads
 # Statements whose parameters have the same names and kinds can be called as one another: SQL_AS().
 #
 # "-- columns: l" begins a list of columns. "{l}" in a statement, or in another list, expands to it; "{l a}" to its
 # columns of the table a (a.id, a.label). The rows of statements that return only {l} are struct row_l; in other rows it
-# is the member l. An expression needs a name (count(*) AS total:int), unless it is a constant.
+# is the member l. An expression needs a name (count(*) AS total:int), unless it is a constant. Rows of statements whose
+# columns have the same names and kinds can be read as one another.
 #
 # A migration from number ADMITS_FROM has a line "-- oldest program: N": CONTRIBUTING.md, Migrations.
 
@@ -50,6 +51,8 @@ function quote(s, lines, n, i, all) {
     return all
 }
 
+function trim(s) { gsub(/^[ \n]+|[ \n]+$/, "", s); return s }
+
 # ---- kinds ----
 
 function kind_of(s) { sub(/.*:/, "", s); return s }
@@ -62,7 +65,6 @@ function kind_name(kind) {
 function bare(s, head) {
     while (match(s, /[a-z0-9_]:[a-z]+\??/)) {
         head = head substr(s, 1, RSTART)
-        if (!(kind_of(substr(s, RSTART, RLENGTH)) in row_type)) die("unknown kind " substr(s, RSTART + 1, RLENGTH - 1))
         s = substr(s, RSTART + RLENGTH)
     }
     return head s
@@ -153,110 +155,115 @@ function select_list(s) {
     sub(/ (FROM|UNION) .*/, "", s)
     return s
 }
-function number(name, column, at, e, owner) {
-    e = "COL_" toupper(name "_" column)
-    owner = "column " at + 1 " of " name
-    if (e in numbered && numbered[e] != owner) die(e " is " numbered[e] " and " owner)
-    numbered[e] = owner
-    return "    " e " = " at ",\n"
+# Splits a select list into its columns and lists; returns their number.
+function split_list(s, items, n, i) {
+    n = split(s, items, /,/)
+    for (i = 1; i <= n; i++) items[i] = trim(items[i])
+    return n
 }
-# The enumerators of a select list; count[name] is set to the number of its columns.
-function columns(name, s, items, n, i, at, lines, word) {
-    n = split(bare(s), items, /,/)
-    for (i = 1; i <= n; i++) {
-        s = items[i]
-        gsub(/^[ \n]+|[ \n]+$/, "", s)
-        if (s ~ /^\{.*\}$/) {
-            split(substr(s, 2, length(s) - 2), word, " ")
-            if (!(word[1] in lists)) die("unknown list {" word[1] "}")
-            if (at) lines = lines number(name, word[1], at)
-            if (!(word[1] in count)) columns(word[1], lists[word[1]])
-            at += count[word[1]]
-        } else {
-            if (s !~ /^[0-9]+$/) {
-                if (s !~ /^([a-z0-9]+\.)?[a-z0-9_]+$/ && s !~ / AS [a-z0-9_]+$/) die(name ": column " i " needs a name: " s " AS …")
-                sub(/.*[ .]/, "", s)
-                lines = lines number(name, s, at + 0)
-            }
-            at++
-        }
-    }
-    count[name] = at + 0
-    return lines
+function is_constant(s) { return s ~ /^[0-9]+$/ }
+# The name of the list "{l}" or "{l a}"; "" for a column.
+function list_of(s, word) {
+    if (s !~ /^\{.*\}$/) return ""
+    split(substr(s, 2, length(s) - 2), word, " ")
+    if (!(word[1] in lists)) die("unknown list {" word[1] "}")
+    return word[1]
 }
-function print_enum(lines) { if (lines != "") printf "\nenum {\n%s};\n", lines }
+function column_name(owner, s) {
+    sub(/:[a-z]+\??$/, "", s)
+    if (s !~ /^([a-z0-9]+\.)?[a-z0-9_]+$/ && s !~ / AS [a-z0-9_]+$/) die(owner ": a column needs a name: " s " AS …")
+    sub(/.*[ .]/, "", s)
+    return s
+}
+# Fails unless both engines return columns of the same names.
+function check_columns(n, one, other, i, count) {
+    count = split_list(select_list(text_of(n, "sqlite")), one)
+    if (count != split_list(select_list(text_of(n, "postgresql")), other)) die(n ": the engines' columns differ")
+    for (i = 1; i <= count; i++)
+        if (list_of(one[i]) != list_of(other[i]) || is_constant(one[i]) != is_constant(other[i]) ||
+            list_of(one[i]) == "" && !is_constant(one[i]) && column_name(n, one[i]) != column_name(n, other[i]))
+            die(n ": the engines' columns differ")
+}
 
-# The members of a row, and its columns as rows of a table; the member before each is `at`. "": no column has a kind.
-function row_members(owner, s, items, n, i, word, kind, all) {
-    n = split(s, items, /,/)
+# ---- rows ----
+
+# The members of a row.
+function row_members(owner, s, items, n, i, list, all) {
+    n = split_list(s, items)
     for (i = 1; i <= n; i++) {
         s = items[i]
-        gsub(/^[ \n]+|[ \n]+$/, "", s)
-        if (s ~ /^\{.*\}$/) {
-            split(substr(s, 2, length(s) - 2), word, " ")
-            if (!(word[1] in row_of_list)) return ""
-            all = all "    struct row_" word[1] " " word[1] ";\n"
-        } else if (s !~ /^[0-9]+$/) {
-            if (s !~ /:/) return ""
-            kind = kind_of(s)
-            sub(/:.*/, "", s)
-            sub(/.*[ .]/, "", s)
-            all = all "    " row_type[kind] s ";\n"
+        list = list_of(s)
+        if (list != "") {
+            note_list(list)
+            all = all "    struct row_" list " " list ";\n"
+        } else if (!is_constant(s)) {
+            if (s !~ /:[a-z]+\??$/) die(owner ": column " i " has no kind: " s)
+            if (!(kind_of(s) in row_type)) die(owner ": unknown kind " kind_of(s))
+            all = all "    " row_type[kind_of(s)] column_name(owner, s) ";\n"
         }
     }
     return all
 }
-function row_fields(row, within, s, items, n, i, word, kind, all) {
-    n = split(s, items, /,/)
+# Its columns as rows of a table, a line each; `within` is the member that the row is of another one.
+function row_fields(row, within, s, items, n, i, list, all) {
+    n = split_list(s, items)
     for (i = 1; i <= n; i++) {
         s = items[i]
-        gsub(/^[ \n]+|[ \n]+$/, "", s)
-        if (s ~ /^\{.*\}$/) {
-            split(substr(s, 2, length(s) - 2), word, " ")
-            all = all row_fields(row, within word[1] ".", lists[word[1]])
-        } else if (s ~ /^[0-9]+$/) {
+        list = list_of(s)
+        if (list != "")
+            all = all row_fields(row, within list ".", lists[list])
+        else if (is_constant(s))
             all = all "    {0, SQL_KIND_NOTHING, 0},\n"
-        } else {
-            kind = kind_of(s)
-            sub(/:.*/, "", s)
-            sub(/.*[ .]/, "", s)
-            all = all "    {\"" s "\", " kind_name(kind) ", offsetof(struct row_" row ", " within s ")},\n"
-        }
+        else
+            all = all "    {\"" column_name(row, s) "\", " kind_name(kind_of(s)) ", offsetof(struct row_" row ", " within column_name(row, s) ")},\n"
     }
     return all
 }
-# The name of the row that a statement returns; "": it returns none, or its columns have no kinds.
-function row_name(n, s, word) {
-    s = select_list(text_of(n, "sqlite"))
-    if (s ~ /^ ?\{[^{}]*\} ?$/) {
-        gsub(/[{}]/, "", s)
-        split(s, word, " ")
-        return word[1] in row_of_list ? word[1] : ""
+# Notes a row with its members and columns. Rows of the same columns share the table of the first.
+function note_row(n, s, key) {
+    members[n] = "" # a list that contains itself is refused where it is used
+    members[n] = row_members(n, s)
+    if (members[n] == "") return
+    key = row_fields("", "", s)
+    if (!(key in same_columns)) {
+        same_columns[key] = n
+        fields[n] = row_fields(n, "", s)
     }
-    return n in row_of_statement ? n : ""
+    columns_of[n] = same_columns[key]
 }
-function note_rows(i, n, s) {
-    for (i = 1; i <= list_count; i++) {
-        n = list_order[i]
-        s = row_members(n, lists[n])
-        if (s != "") row_of_list[n] = s
-    }
+# Notes the row of a list after those that it has as members.
+function note_list(n) {
+    if (n in members) return
+    note_row(n, lists[n])
+    row_order[++rows] = n
+}
+# Notes the rows of lists and statements. row_of[n] is the row that the statement n returns; "": it returns none, or
+# columns without a name.
+function note_rows(i, n, s, lines) {
+    for (i = 1; i <= list_count; i++) note_list(list_order[i])
     for (i = 1; i <= statements; i++) {
         n = order[i]
         s = select_list(text_of(n, "sqlite"))
-        if (s == "" || s ~ /^ ?\{[^{}]*\} ?$/) continue
-        s = row_members(n, s)
-        if (s != "") row_of_statement[n] = s
+        check_columns(n)
+        lines = row_fields("", "", s)
+        column_count[n] = gsub(/\n/, "\n", lines)
+        row_of[n] = s ~ /^ ?\{[^{}]*\} ?$/ ? list_of(trim(s)) : ""
+        if (row_of[n] != "" || s == "") continue
+        if (n in lists) die(n " is a list and a statement with another row")
+        note_row(n, s)
+        row_of[n] = members[n] == "" ? "" : n
     }
 }
 
+function has_own_row(n) { return row_of[n] == n && !(n in lists) }
+
 # ---- output ----
 
-function print_row(n, members) {
-    print "\nstruct row_" n " {\n" members "};"
-    print "extern const struct sql_field columns_" n "[];"
+function print_row(n) {
+    print "\nstruct row_" n " {\n" members[n] "};"
+    if (columns_of[n] == n) print "extern const struct sql_field columns_" n "[];"
     print "static inline struct row_" n " row_" n "(const struct cursor *c, struct arena *a)"
-    print "{\n    struct row_" n " row;\n    db_row(c, columns_" n ", a, &row);\n    return row;\n}"
+    print "{\n    struct row_" n " row;\n    db_row(c, columns_" columns_of[n] ", a, &row);\n    return row;\n}"
 }
 function print_args(n, i, x) {
     print "\nstruct args_" n " {\n    struct db_call call;"
@@ -267,19 +274,15 @@ function print_args(n, i, x) {
     print "} SQL_NAMED;"
     print "enum { CALL_" n " = SQL_" toupper(n) ", ARGS_" n " = " params[n] + 0 " };"
 }
-function print_header(i, n, s) {
+function print_header(i, n) {
     print "/* Generated from store/sql. */\n#pragma once\n#include \"store/statement.h\"\n\nenum sql {"
     for (i = 1; i <= statements; i++) print "    SQL_" toupper(order[i]) ","
     print "    SQL_COUNT\n};"
-    for (i = 1; i <= list_count; i++) print_enum(columns(list_order[i], lists[list_order[i]]))
-    for (i = 1; i <= list_count; i++) if (list_order[i] in row_of_list) print_row(list_order[i], row_of_list[list_order[i]])
+    for (i = 1; i <= rows; i++) print_row(row_order[i])
     for (i = 1; i <= statements; i++) {
         n = order[i]
-        s = columns(n, select_list(text_of(n, "sqlite")))
-        if (s != columns(n, select_list(text_of(n, "postgresql")))) die(n ": the engines' columns differ")
-        print_enum(s)
         print_args(n)
-        if (n in row_of_statement) print_row(n, row_of_statement[n])
+        if (has_own_row(n)) print_row(n)
     }
 }
 # Prints a table of the statement's parameters, unless a statement before it has the same; returns its name.
@@ -297,13 +300,15 @@ function params_of(n, i, x, key) {
     }
     return same_params[key]
 }
-function print_columns(n, s) { print "const struct sql_field columns_" n "[] = {\n" row_fields(n, "", s) "};\n" }
-function print_table(i, n, s, p, row, shared) {
+function print_columns(n) {
+    if (columns_of[n] == n) print "const struct sql_field columns_" n "[] = {\n" fields[n] "};\n"
+}
+function print_table(i, n, s, p, shared) {
     print "/* Generated from store/sql. */\n#include \"store/sql_table.h\"\n\n#include <stddef.h>\n"
-    for (i = 1; i <= list_count; i++) if (list_order[i] in row_of_list) print_columns(list_order[i], lists[list_order[i]])
+    for (i = 1; i <= rows; i++) print_columns(row_order[i])
     for (i = 1; i <= statements; i++) {
         n = order[i]
-        if (n in row_of_statement) print_columns(n, select_list(text_of(n, "sqlite")))
+        if (has_own_row(n)) print_columns(n)
         shared[n] = params_of(n)
     }
     print "const struct sql_statement sql_table[SQL_COUNT] = {"
@@ -312,10 +317,8 @@ function print_table(i, n, s, p, row, shared) {
         s = engine_text(n, "sqlite")
         p = engine_text(n, "postgresql")
         if (s == "" || p == "") die(n ": no text for one engine")
-        row = row_name(n)
-        columns(n, select_list(text_of(n, "sqlite")))
         print "    [SQL_" toupper(n) "] = {\"" n "\"," quote(s) "," quote(p) ","
-        print "    " shared[n] ", " params[n] + 0 ", " (row == "" ? "0" : "columns_" row) ", " count[n] "},"
+        print "    " shared[n] ", " params[n] + 0 ", " (row_of[n] == "" ? "0" : "columns_" columns_of[row_of[n]]) ", " column_count[n] "},"
     }
     for (i = 1; i <= list_count; i++) if (!(list_order[i] in used)) die("list " list_order[i] " is not used")
     print "};\n"

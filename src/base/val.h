@@ -3,6 +3,8 @@
  * Bodies are C structs whose members are all `struct val`; field tables (base/schema.h) map them to fields. Absent and
  * null differ, as in a PATCH body. Strings and lists are not owned. */
 #pragma once
+#include <assert.h>
+
 #include "base/str.h"
 
 enum val_kind {
@@ -74,4 +76,15 @@ static inline bool v_given(struct val v)
 static inline bool v_set(struct val v)
 {
     return v.kind > VAL_NULL;
+}
+/* An integer or a time, `otherwise` for null. */
+static inline int64_t v_int_or(struct val v, int64_t otherwise)
+{
+    assert(!v_set(v) || v.kind == VAL_INT || v.kind == VAL_TIME);
+    return v_set(v) ? v.i : otherwise;
+}
+static inline bool v_bool_or(struct val v, bool otherwise)
+{
+    assert(!v_set(v) || v.kind == VAL_BOOL);
+    return v_set(v) ? v.b : otherwise;
 }

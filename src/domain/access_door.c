@@ -4,18 +4,13 @@
 #include "domain/destination.h"
 #include "domain/event.h"
 #include "domain/grant_row.h"
+#include "domain/list.h"
 #include "domain/notice.h"
-#include "domain/row.h"
 #include "domain/settings.h"
 
 #define NOTICED_IN_BROWSERS 2 /* as in store/sql/access.sql */
 
 /* ---- reading ---- */
-
-static struct str greeting(struct tx *tx, const struct cursor *c, int i, enum greeting which)
-{
-    return greeting_or_default(tx->config, which, col_copy(c, i, tx->arena));
-}
 
 /* Leaves out the phones that may not be called. */
 static void bar_phones(const struct config *c, struct access_decision *d)
@@ -40,34 +35,36 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
     enum err e = db_one(tx->db, SQL_AS(statement, access_by_number, .key = key, .caller = caller), &c);
     if (e)
         return e;
-    struct arena *a = tx->arena;
+    const struct row_door row = row_door(&c, tx->arena);
     struct door door = {
-        .decision = {.account_id = col_id(&c, COL_DOOR_ACCOUNT_ID),
-                     .building_id = col_id(&c, COL_DOOR_ID),
-                     .greeting_welcome = greeting(tx, &c, COL_DOOR_GREETING_WELCOME, GREETING_WELCOME),
-                     .greeting_granted = greeting(tx, &c, COL_DOOR_GREETING_GRANTED, GREETING_GRANTED),
-                     .greeting_denied = greeting(tx, &c, COL_DOOR_GREETING_DENIED, GREETING_DENIED),
-                     .greeting_forwarding = greeting(tx, &c, COL_DOOR_GREETING_FORWARDING, GREETING_FORWARDING)},
-        .label = col_copy(&c, COL_DOOR_LABEL, a),
-        .owner_phone = col_copy(&c, COL_DOOR_PHONE, a),
-        .guard = guard_read(&c, caller),
-        .noticed = col_int(&c, COL_DOOR_NOTICED) != 0,
-        .decision.browsers = col_int(&c, COL_DOOR_NOTICED) == NOTICED_IN_BROWSERS,
+        .decision = {.account_id = row.account_id,
+                     .building_id = row.id,
+                     .greeting_welcome = greeting_or_default(tx->config, GREETING_WELCOME, row.greeting_welcome),
+                     .greeting_granted = greeting_or_default(tx->config, GREETING_GRANTED, row.greeting_granted),
+                     .greeting_denied = greeting_or_default(tx->config, GREETING_DENIED, row.greeting_denied),
+                     .greeting_forwarding =
+                         greeting_or_default(tx->config, GREETING_FORWARDING, row.greeting_forwarding)},
+        .label = row.label,
+        .owner_phone = row.phone,
+        .guard = guard_read(&row, caller),
+        .noticed = row.noticed != 0,
+        .decision.browsers = row.noticed == NOTICED_IN_BROWSERS,
     };
-    for (int i = 0; i < GREETING_COUNT; i++)
-        door.decision.recordings[i] = col_id(&c, COL_DOOR_RECORDED_WELCOME + i);
-    const struct str tones = col_str(&c, COL_DOOR_UNLOCK_TONE);
+    door.decision.recordings[GREETING_WELCOME] = row.recorded_welcome;
+    door.decision.recordings[GREETING_GRANTED] = row.recorded_granted;
+    door.decision.recordings[GREETING_DENIED] = row.recorded_denied;
+    door.decision.recordings[GREETING_FORWARDING] = row.recorded_forwarding;
+    const struct str tones = row.unlock_tone;
     if (tones.n < sizeof door.decision.tones)
         memcpy(door.decision.tones, tones.n ? tones.p : "", tones.n);
-    door.decision.forward_to =
-        col_null(&c, COL_DOOR_FORWARD_PHONE) ? door.owner_phone : col_copy(&c, COL_DOOR_FORWARD_PHONE, a);
-    door.decision.release = release_read(&c, COL_DOOR_RELEASE, tx->config);
-    door.decision.ring = ring_read(&c, COL_DOOR_RING, door.decision.forward_to.p != NULL, a);
-    door.callers = callers_read(&c, COL_DOOR_CALLERS, a);
+    door.decision.forward_to = row.forward_phone.p ? row.forward_phone : door.owner_phone;
+    door.decision.release = release_read(&row.release, tx->config);
+    door.decision.ring = ring_read(&row.ring, door.decision.forward_to.p != NULL);
+    door.callers = callers_read(&row.callers);
     door.decision.known_caller =
         door.guard.released_us != 0 || (door.callers.mode == CALLERS_LISTED && callers_allow(&door.callers, caller));
     bar_phones(tx->config, &door.decision);
-    door.ready = door.decision.tones[0] && !str_eq(col_str(&c, COL_DOOR_SUBSCRIPTION_STATUS), STR("none"));
+    door.ready = door.decision.tones[0] && !str_eq(row.subscription_status, STR("none"));
     *ret = door;
     return ERR_NONE;
 }
@@ -84,18 +81,19 @@ enum err door_by_building(struct tx *tx, const struct id *building, struct str f
 
 static struct usable read_usable(const struct cursor *c, enum grant_type type, struct arena *a)
 {
+    const struct row_access_usable row = row_access_usable(c, a);
     struct usable u = {
-        .id = col_id_bytes(c, COL_ACCESS_USABLE_ID),
+        .id = row.id,
         .type = type,
-        .label = col_copy(c, COL_ACCESS_USABLE_LABEL, a),
-        .remaining_uses = (int)col_int_or(c, COL_ACCESS_USABLE_REMAINING_USES, GRANT_UNLIMITED),
-        .voice = col_int(c, COL_ACCESS_USABLE_VOICE) != 0,
+        .label = row.label,
+        .remaining_uses = (int)v_int_or(row.remaining_uses, GRANT_UNLIMITED),
+        .voice = row.voice,
     };
-    const struct str code = col_str(c, COL_ACCESS_USABLE_ACCESS_CODE);
+    const struct str code = row.access_code;
     if (code.n && code.n <= GRANT_CODE_MAX)
         memcpy(u.code, code.p, code.n);
     if (type == GRANT_ROUTINE)
-        u.schedule = grant_row_schedule(c, COL_ACCESS_USABLE_SCHEDULE, a);
+        u.schedule = grant_row_schedule(&row.schedule);
     return u;
 }
 

@@ -3,7 +3,6 @@
 #include "domain/access_judge.h"
 #include "domain/access_near.h"
 #include "domain/grant_row.h"
-#include "domain/row.h"
 
 const char *const explain_part_names[] = {
     [EXPLAIN_OPENS] = "opens",
@@ -83,7 +82,8 @@ static enum err explain_grants(struct tx *tx, const struct id *building, struct 
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more) {
-        const struct grant g = grant_row(&c, tx->arena);
+        const struct row_grant row = row_grant(&c, tx->arena);
+        const struct grant g = grant_row(&row);
         list[x->count++] = explain_grant(&g, &x->decision, tx->now_us);
     }
     x->grants = list;
@@ -95,7 +95,7 @@ static enum err explain_count(struct tx *tx, const struct id *building, struct e
     CURSOR c;
     enum err e = db_one(tx->db, SQL(access_count, .building_id = building, .limit = EXPLAIN_COUNT_MAX), &c);
     if (!e)
-        x->more = col_int(&c, COL_ACCESS_COUNT_GRANTS) - (int64_t)x->count;
+        x->more = row_access_count(&c, NULL).grants - (int64_t)x->count;
     return e;
 }
 
@@ -119,7 +119,8 @@ enum err access_explain(struct tx *tx, const struct explain_query *query, struct
         enum err e = db_one(tx->db, SQL(building_for_number, .id = &query->building), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-        has_number = !col_null(&c, COL_BUILDING_FOR_NUMBER_VIRTUAL_NUMBER);
+        const struct row_building_for_number row = row_building_for_number(&c, NULL);
+        has_number = row.virtual_number.p;
     }
     enum err e = door_by_building(tx, &query->building, query->from, &door);
     if (!e && !query->from.p)

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "domain/mail.h"
-#include "domain/row.h"
 
 #define WINDOW_US      (GUARD_WINDOW_S * US_PER_S)
 #define RESET_US       (GUARD_RESET_S * US_PER_S)
@@ -59,18 +58,17 @@ static struct str day_text(const struct guard *g, struct arena *a)
     return text;
 }
 
-struct guard guard_read(const struct cursor *c, struct str caller)
+struct guard guard_read(const struct row_door *r, struct str caller)
 {
     struct guard g = {
         .caller = caller,
-        .released_us = col_int(c, COL_DOOR_RELEASED_AT),
-        .closed_until_us = col_int(c, COL_DOOR_CLOSED_UNTIL),
-        .closings = col_int(c, COL_DOOR_CLOSINGS),
-        .mailed_us = col_int(c, COL_DOOR_MAILED_AT),
+        .released_us = r->released_at,
+        .closed_until_us = r->closed_until,
+        .closings = r->closings,
+        .failed_us = {r->failed_1, r->failed_2, r->failed_3, r->failed_4},
+        .mailed_us = r->mailed_at,
     };
-    for (int i = 0; i < GUARD_FAILURES - 1; i++)
-        g.failed_us[i] = col_int(c, COL_DOOR_FAILED_1 + i);
-    read_day(col_str(c, COL_DOOR_FAILED_DAY), &g);
+    read_day(r->failed_day, &g);
     return g;
 }
 
@@ -190,7 +188,8 @@ static enum err tell_owner(struct tx *tx, const struct guard *g, const struct id
         enum err e = db_one(tx->db, SQL(account_get, .id = account), &c);
         if (e)
             return e;
-        mail.to = col_copy(&c, COL_ACCOUNT_GET_EMAIL, tx->arena);
+        const struct row_account_get row = row_account_get(&c, tx->arena);
+        mail.to = row.email;
     }
     return mail_queue(tx, &mail);
 }

@@ -56,8 +56,8 @@ struct guard_closing {
 /* Returns `from` if it is a telephone number: 2 to 15 digits, with or without a "+". Returns STR_NONE for anything else
  * that the network may send, and for the numbers that carriers send in place of a withheld one. Does not copy. */
 struct str guard_caller(struct str from);
-/* The guard in the columns {door} of the cursor's row. */
-struct guard guard_read(const struct cursor *c, struct str caller);
+/* The guard in the row of a door. */
+struct guard guard_read(const struct row_door *r, struct str caller);
 bool guard_closed(const struct guard *g, int64_t now_us);
 /* Spoken codes do not count. */
 bool guard_speech_closed(const struct guard *g, int64_t now_us);

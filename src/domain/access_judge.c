@@ -75,10 +75,11 @@ static enum err judge_collect(struct tx *tx, const struct door *door, struct acc
         db_one(tx->db, SQL(access_passcodes, .building_id = &door->decision.building_id, .now = tx->now_us), &c);
     if (e)
         return e;
-    const bool usable = col_int(&c, COL_ACCESS_PASSCODES_USABLE) != 0;
+    const struct row_access_passcodes row = row_access_passcodes(&c, NULL);
+    const bool usable = row.usable != 0;
     judge(door, usable ? ACCESS_COLLECT : ACCESS_FORWARD, usable ? ACCESS_NO_CODE : ACCESS_NO_GRANT, ret);
-    ret->voice = col_int(&c, COL_ACCESS_PASSCODES_SPOKEN) > 0 && !guard_speech_closed(&door->guard, tx->now_us);
-    ret->lengths = (int)col_int(&c, COL_ACCESS_PASSCODES_LENGTHS);
+    ret->voice = row.spoken > 0 && !guard_speech_closed(&door->guard, tx->now_us);
+    ret->lengths = (int)row.lengths;
     return ERR_NONE;
 }
 

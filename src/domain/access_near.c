@@ -29,7 +29,8 @@ enum err near_find(struct tx *tx, const struct id *building, struct access_near 
     if (e)
         return e;
     for (bool more; count < ACCESS_NEAR_MAX && !(e = db_next(&c, &more)) && more;) {
-        const struct grant g = grant_row(&c, tx->arena);
+        const struct row_grant row = row_grant(&c, tx->arena);
+        const struct grant g = grant_row(&row);
         struct access_near near = {.grant_id = g.id};
         if (!near_unusable(&g, tx->now_us, &near.why))
             continue;

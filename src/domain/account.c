@@ -3,9 +3,9 @@
 #include <assert.h>
 
 #include "domain/key.h"
+#include "domain/list.h"
 #include "domain/member.h"
 #include "domain/number.h"
-#include "domain/row.h"
 
 static const char *const status_texts[] = {
     [SUBSCRIPTION_NONE] = "none",
@@ -33,7 +33,8 @@ enum err account_find(struct tx *tx, struct str email, struct id *ret)
     enum err e = db_one(tx->db, SQL(account_by_email, .email = email), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
-    *ret = col_id(&c, COL_ACCOUNT_BY_EMAIL_ID);
+    const struct row_account_by_email row = row_account_by_email(&c, NULL);
+    *ret = row.id;
     return ERR_NONE;
 }
 
@@ -73,12 +74,13 @@ enum err account_list(struct tx *tx, struct str after, int64_t limit, const stru
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
+        const struct row_account_list row = row_account_list(&c, tx->arena);
         list[count++] = (struct account_row){
-            .id = col_id(&c, COL_ACCOUNT_LIST_ID),
-            .email = col_copy(&c, COL_ACCOUNT_LIST_EMAIL, tx->arena),
-            .number = col_copy(&c, COL_ACCOUNT_LIST_VIRTUAL_NUMBER, tx->arena),
-            .created_us = col_int(&c, COL_ACCOUNT_LIST_CREATED_AT),
-            .signed_in = col_int(&c, COL_ACCOUNT_LIST_SIGNED_IN) != 0,
+            .id = row.id,
+            .email = row.email,
+            .number = row.virtual_number,
+            .created_us = row.created_at,
+            .signed_in = row.signed_in,
         };
     }
     if (e)
@@ -104,14 +106,15 @@ enum err account_get(struct tx *tx, const struct id *account, struct account *re
     enum err e = db_one(tx->db, SQL(account_get, .id = account), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
+    const struct row_account_get row = row_account_get(&c, tx->arena);
     *ret = (struct account){
         .id = *account,
-        .email = col_copy(&c, COL_ACCOUNT_GET_EMAIL, tx->arena),
-        .created_us = col_int(&c, COL_ACCOUNT_GET_CREATED_AT),
-        .plan = col_copy(&c, COL_ACCOUNT_GET_PLAN, tx->arena),
-        .status = account_status_of(col_str(&c, COL_ACCOUNT_GET_SUBSCRIPTION_STATUS)),
-        .phone = col_copy(&c, COL_ACCOUNT_GET_PHONE, tx->arena),
-        .earlier_revision = col_int(&c, COL_ACCOUNT_GET_EARLIER_REVISION) != 0,
+        .email = row.email,
+        .created_us = row.created_at,
+        .plan = row.plan,
+        .status = account_status_of(row.subscription_status),
+        .phone = row.phone,
+        .earlier_revision = row.earlier_revision,
     };
     return ERR_NONE;
 }
@@ -132,8 +135,9 @@ static enum err read_usage(struct tx *tx, const struct principal *who, struct ac
     enum err e = db_one(tx->db, SQL(account_usage, .account_id = &who->account_id, .id = &who->building_id), &c);
     if (e)
         return e;
-    v->total_unlocks = col_int(&c, COL_ACCOUNT_USAGE_UNLOCKS);
-    v->active_grants = col_int(&c, COL_ACCOUNT_USAGE_GRANTS);
+    const struct row_account_usage row = row_account_usage(&c, NULL);
+    v->total_unlocks = row.unlocks;
+    v->active_grants = row.grants;
     return ERR_NONE;
 }
 

@@ -3,7 +3,6 @@
 #include <glib.h>
 
 #include "domain/activity_cursor.h"
-#include "domain/row.h"
 
 #define MS_US 1000
 
@@ -52,7 +51,7 @@ static enum err activity_kind(struct tx *tx, const struct id *building, const st
                        .unlock_type = unlock_type, .succeeded = entry->succeeded, .name_folded = folded),
                    &c);
     if (!e)
-        *ret = col_int(&c, COL_ACTIVITY_KIND_KIND);
+        *ret = row_activity_kind(&c, NULL).kind;
     return e;
 }
 
@@ -164,7 +163,8 @@ static enum err choose_way(struct tx *tx, const struct search *s, enum way *ret)
                         &c);
     if (e)
         return e;
-    const int64_t kinds = col_int(&c, COL_ACTIVITY_KINDS_KINDS), matching = col_int(&c, COL_ACTIVITY_KINDS_MATCHING);
+    const struct row_activity_kinds row = row_activity_kinds(&c, NULL);
+    const int64_t kinds = row.kinds, matching = row.matching;
     if (kinds > KINDS_MAX)
         *ret = WAY_ALONG;
     else if (matching == 0)
@@ -187,22 +187,24 @@ static enum err activity_cut(struct tx *tx, struct search *s, int64_t most, bool
                &c);
     *ret_cut = !e;
     if (!e) {
-        s->since_us = col_int(&c, COL_ACTIVITY_LAST_CREATED_AT);
-        s->since_id = col_copy(&c, COL_ACTIVITY_LAST_ID, tx->arena);
+        const struct row_activity_last row = row_activity_last(&c, tx->arena);
+        s->since_us = row.created_at;
+        s->since_id = row.id;
     }
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
 static struct activity activity_read(const struct cursor *c, struct arena *a)
 {
+    const struct row_activity row = row_activity(c, a);
     return (struct activity){
-        .id = col_id(c, COL_ACTIVITY_KIND_KIND),
-        .created_us = col_int(c, COL_ACTIVITY_CREATED_AT),
-        .type = str_eq(col_str(c, COL_ACTIVITY_TYPE), STR("call")) ? ACTIVITY_CALL : ACTIVITY_UNLOCK,
-        .unlock_id = col_id(c, COL_ACTIVITY_UNLOCK_ID),
-        .unlock_type = col_str(c, COL_ACTIVITY_UNLOCK_TYPE).n ? col_copy(c, COL_ACTIVITY_UNLOCK_TYPE, a) : STR_NONE,
-        .name = col_copy(c, COL_ACTIVITY_NAME, a),
-        .succeeded = col_int(c, COL_ACTIVITY_SUCCEEDED) != 0,
+        .id = row.id,
+        .created_us = row.created_at,
+        .type = str_eq(row.type, STR("call")) ? ACTIVITY_CALL : ACTIVITY_UNLOCK,
+        .unlock_id = row.unlock_id,
+        .unlock_type = row.unlock_type.n ? row.unlock_type : STR_NONE,
+        .name = row.name,
+        .succeeded = row.succeeded,
     };
 }
 

@@ -1,5 +1,4 @@
 #include "domain/activity.h"
-#include "domain/row.h"
 
 /* The text of entries goes with the last entry that says it. */
 static enum err purge_building(struct tx *tx, const struct id *building, int64_t before_us, int64_t limit,
@@ -22,7 +21,7 @@ static enum err next_buildings(struct tx *tx, struct str after, struct id ret[st
     size_t n = 0;
     enum err e = db_query(tx->db, SQL(building_walk, .after = after, .limit = ACTIVITY_WALK_MAX), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < ACTIVITY_WALK_MAX;)
-        ret[n++] = col_id(&c, COL_BUILDING_WALK_ID);
+        ret[n++] = row_building_walk(&c, NULL).id;
     *ret_count = n;
     return e;
 }

@@ -4,7 +4,6 @@
 #include "domain/billing_account.h"
 #include "domain/checkout.h"
 #include "domain/erasure.h"
-#include "domain/row.h"
 #include "domain/subscription.h"
 
 /* The account that has the subscription, else the one that its checkout named. Fails with ERR_ACCOUNT_NOT_FOUND. */
@@ -13,7 +12,7 @@ static enum err billing_owner(struct tx *tx, const struct billing_facts *facts, 
     CURSOR c;
     enum err e = db_one(tx->db, SQL(billing_account_by_subscription, .subscription_id = facts->id), &c);
     if (!e)
-        *ret = col_id(&c, COL_BILLING_ACCOUNT_BY_SUBSCRIPTION_ID);
+        *ret = row_billing_account_by_subscription(&c, NULL).id;
     if (e == ERR_NOT_FOUND)
         e = id_parse(facts->account_id, ret) ? ERR_NONE : ERR_ACCOUNT_NOT_FOUND;
     return e;

@@ -1,6 +1,5 @@
 #include "domain/billing_account.h"
 
-#include "domain/row.h"
 #include "domain/subscription.h"
 
 enum err billing_account_get(struct tx *tx, const struct id *account, struct billing_account *ret)
@@ -9,15 +8,15 @@ enum err billing_account_get(struct tx *tx, const struct id *account, struct bil
     enum err e = db_one(tx->db, SQL(billing_account, .id = account), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
+    const struct row_billing_account row = row_billing_account(&c, tx->arena);
     struct billing_account a = {
-        .email = col_copy(&c, COL_BILLING_ACCOUNT_EMAIL, tx->arena),
-        .customer_id = col_copy(&c, COL_BILLING_ACCOUNT_CUSTOMER_ID, tx->arena),
-        .subscription_id = col_copy(&c, COL_BILLING_ACCOUNT_SUBSCRIPTION_ID, tx->arena),
-        .plan = col_copy(&c, COL_BILLING_ACCOUNT_PLAN, tx->arena),
-        .building_count = col_int(&c, COL_BILLING_ACCOUNT_BUILDINGS),
+        .email = row.email,
+        .customer_id = row.customer_id,
+        .subscription_id = row.subscription_id,
+        .plan = row.plan,
+        .building_count = row.buildings,
     };
-    if (!str_eq(col_str(&c, COL_BILLING_ACCOUNT_SUBSCRIPTION_STATUS), STR("none")) &&
-        !subscription_status_parse(col_str(&c, COL_BILLING_ACCOUNT_SUBSCRIPTION_STATUS), &a.status))
+    if (!str_eq(row.subscription_status, STR("none")) && !subscription_status_parse(row.subscription_status, &a.status))
         return ERR_INTERNAL_ERROR;
     *ret = a;
     return ERR_NONE;

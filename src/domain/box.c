@@ -1,7 +1,7 @@
 #include "domain/box.h"
 
+#include "domain/list.h"
 #include "domain/master.h"
-#include "domain/row.h"
 
 enum err box_add(struct tx *tx, struct str name, struct str number, struct str *ret_password)
 {
@@ -22,12 +22,13 @@ enum err box_add(struct tx *tx, struct str name, struct str number, struct str *
 
 static struct box box_read(const struct cursor *c, struct arena *a)
 {
+    const struct row_box_list row = row_box_list(c, a);
     return (struct box){
-        .name = col_copy(c, COL_BOX_LIST_NAME, a),
-        .number = col_copy(c, COL_BOX_LIST_NUMBER, a),
-        .created_us = col_int(c, COL_BOX_LIST_CREATED_AT),
-        .registered_until_us = col_int(c, COL_BOX_LIST_REGISTERED_UNTIL),
-        .registered_from = col_copy(c, COL_BOX_LIST_REGISTERED_FROM, a),
+        .name = row.name,
+        .number = row.number,
+        .created_us = row.created_at,
+        .registered_until_us = row.registered_until,
+        .registered_from = row.registered_from,
     };
 }
 
@@ -64,9 +65,10 @@ enum err box_find(struct tx *tx, struct str name, struct box_login *ret)
     if (e)
         return e;
     struct box_login login;
-    if (!crypto_open(BOX_PURPOSE, col_blob(&c, COL_BOX_SECRET_SECRET), tx->arena, &login.password))
+    const struct row_box_secret row = row_box_secret(&c, tx->arena);
+    if (!crypto_open(BOX_PURPOSE, row.secret, tx->arena, &login.password))
         return ERR_SECRET_DECRYPT_FAILED;
-    login.number = col_copy(&c, COL_BOX_SECRET_NUMBER, tx->arena);
+    login.number = row.number;
     *ret = login;
     return ERR_NONE;
 }

@@ -1,6 +1,6 @@
 #include "domain/browser.h"
 
-#include "domain/row.h"
+#include "domain/list.h"
 #include "domain/session.h"
 
 #define MINUTE_US  (60 * US_PER_S)
@@ -114,14 +114,15 @@ enum err browser_list(struct tx *tx, const struct id *account, const struct brow
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
+        const struct row_browser_list row = row_browser_list(&c, tx->arena);
         list[count++] = (struct browser_entry){
-            .id = col_id(&c, COL_BROWSER_LIST_ID),
-            .key_id = col_id(&c, COL_BROWSER_LIST_KEY_ID),
-            .program = col_copy(&c, COL_BROWSER_LIST_PROGRAM, tx->arena),
-            .system = col_copy(&c, COL_BROWSER_LIST_SYSTEM, tx->arena),
-            .remembered = col_int(&c, COL_BROWSER_LIST_REMEMBERED),
-            .created_at_us = col_int(&c, COL_BROWSER_LIST_CREATED_AT),
-            .last_used_us = col_int(&c, COL_BROWSER_LIST_LAST_USED_AT),
+            .id = row.id,
+            .key_id = row.key_id,
+            .program = row.program,
+            .system = row.system,
+            .remembered = row.remembered,
+            .created_at_us = row.created_at,
+            .last_used_us = row.last_used_at,
         };
     }
     if (e)

@@ -1,34 +1,34 @@
 #include "domain/building.h"
 
-#include "domain/row.h"
-
 enum err building_of(struct tx *tx, const struct id *account, const struct id *building, bool *ret_linked)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL(building_of, .account_id = account, .id = building), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    *ret_linked = col_int(&c, COL_BUILDING_OF_IS_PRIMARY) == 0;
+    const struct row_building_of row = row_building_of(&c, NULL);
+    *ret_linked = !row.is_primary;
     return ERR_NONE;
 }
 
 /* The row of building_get and building_list. */
 static struct building building_read(const struct cursor *c, const struct id *account, struct arena *a)
 {
+    const struct row_building row = row_building(c, a);
     struct building b = {
-        .id = col_id(c, COL_BUILDING_ID),
+        .id = row.id,
         .account_id = *account,
-        .primary = col_int(c, COL_BUILDING_IS_PRIMARY) != 0,
-        .label = col_copy(c, COL_BUILDING_LABEL, a),
-        .street = col_copy(c, COL_BUILDING_STREET, a),
-        .city = col_copy(c, COL_BUILDING_CITY, a),
-        .state = col_copy(c, COL_BUILDING_STATE, a),
-        .zip = col_copy(c, COL_BUILDING_ZIP, a),
-        .country = col_copy(c, COL_BUILDING_COUNTRY, a),
-        .number = col_copy(c, COL_BUILDING_VIRTUAL_NUMBER, a),
-        .unlock_tone = col_copy(c, COL_BUILDING_UNLOCK_TONE, a),
-        .timezone = col_copy(c, COL_BUILDING_TIMEZONE, a),
-        .last_buzz_us = col_int_or(c, COL_BUILDING_LAST_BUZZ_AT, 0),
+        .primary = row.is_primary,
+        .label = row.label,
+        .street = row.street,
+        .city = row.city,
+        .state = row.state,
+        .zip = row.zip,
+        .country = row.country,
+        .number = row.virtual_number,
+        .unlock_tone = row.unlock_tone,
+        .timezone = row.timezone,
+        .last_buzz_us = v_int_or(row.last_buzz_at, 0),
     };
     b.has_address = b.city.p != NULL;
     return b;

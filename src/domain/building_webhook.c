@@ -3,21 +3,20 @@
 #include "domain/delivery_log.h"
 #include "domain/event.h"
 #include "domain/master.h"
-#include "domain/row.h"
 #include "domain/webhook.h"
 
 /* ---- creation ---- */
 
-static struct building_webhook building_webhook_read(const struct cursor *c, struct arena *a)
+static struct building_webhook building_webhook_read(const struct row_building_webhook *r)
 {
     return (struct building_webhook){
-        .id = col_id(c, COL_BUILDING_WEBHOOK_ID),
-        .building_id = col_id(c, COL_BUILDING_WEBHOOK_BUILDING_ID),
-        .created_us = col_int(c, COL_BUILDING_WEBHOOK_CREATED_AT),
-        .url = col_copy(c, COL_BUILDING_WEBHOOK_URL, a),
-        .events = (uint32_t)col_int(c, COL_BUILDING_WEBHOOK_EVENTS),
-        .description = col_copy(c, COL_BUILDING_WEBHOOK_DESCRIPTION, a),
-        .active = col_int(c, COL_BUILDING_WEBHOOK_ACTIVE) != 0,
+        .id = r->id,
+        .building_id = r->building_id,
+        .created_us = r->created_at,
+        .url = r->url,
+        .events = (uint32_t)r->events,
+        .description = r->description,
+        .active = r->active,
     };
 }
 
@@ -32,12 +31,12 @@ enum err building_webhook_replay(struct tx *tx, const struct building_webhook_re
         tx->db, SQL(building_webhook_by_request, .building_id = request->building, .request_id = request->key), &c);
     if (e)
         return e;
-    const struct str hash = col_blob(&c, COL_BUILDING_WEBHOOK_BY_REQUEST_REQUEST_HASH);
-    if (!str_eq(hash, str_n((const char *)request->hash, SHA256_LEN)))
+    const struct row_building_webhook_by_request row = row_building_webhook_by_request(&c, tx->arena);
+    if (!str_eq(row.request_hash, str_n((const char *)request->hash, SHA256_LEN)))
         return ERR_IDEMPOTENCY_CONFLICT;
-    if (!crypto_open(WEBHOOK_PURPOSE, col_blob(&c, COL_BUILDING_WEBHOOK_BY_REQUEST_SECRET), tx->arena, &secret))
+    if (!crypto_open(WEBHOOK_PURPOSE, row.secret, tx->arena, &secret))
         return ERR_SECRET_DECRYPT_FAILED;
-    *ret = building_webhook_read(&c, tx->arena);
+    *ret = building_webhook_read(&row.building_webhook);
     *ret_secret = secret;
     return ERR_NONE;
 }
@@ -48,8 +47,8 @@ static enum err check_count(struct tx *tx, const struct id *building)
     enum err e = db_one(tx->db, SQL(building_webhook_count, .building_id = building), &c);
     if (e)
         return e;
-    return col_int(&c, COL_BUILDING_WEBHOOK_COUNT_WEBHOOKS) < BUILDING_WEBHOOK_MAX ? ERR_NONE
-                                                                                   : ERR_MAX_WEBHOOKS_EXCEEDED;
+    const struct row_building_webhook_count row = row_building_webhook_count(&c, NULL);
+    return row.webhooks < BUILDING_WEBHOOK_MAX ? ERR_NONE : ERR_MAX_WEBHOOKS_EXCEEDED;
 }
 
 static struct str make_hex_secret(struct arena *a)
@@ -118,8 +117,10 @@ enum err building_webhook_list(struct tx *tx, const struct id *building, const s
     enum err e = db_query(tx->db, SQL(building_webhook_list, .building_id = building), &c);
     if (e)
         return e;
-    while (!(e = db_next(&c, &more)) && more && n < BUILDING_WEBHOOK_MAX)
-        list[n++] = building_webhook_read(&c, tx->arena);
+    while (!(e = db_next(&c, &more)) && more && n < BUILDING_WEBHOOK_MAX) {
+        const struct row_building_webhook row = row_building_webhook(&c, tx->arena);
+        list[n++] = building_webhook_read(&row);
+    }
     if (e)
         return e;
     *ret = list;
@@ -148,7 +149,8 @@ enum err building_webhook_update(struct tx *tx, const struct id *building, const
                         &c);
     if (e)
         return e;
-    *ret = building_webhook_read(&c, tx->arena);
+    const struct row_building_webhook row = row_building_webhook(&c, tx->arena);
+    *ret = building_webhook_read(&row);
     db_end(&c);
     return ret->active ? ERR_NONE : cancel_pending(tx, id);
 }
@@ -188,13 +190,14 @@ enum err building_webhook_outcome(struct tx *tx, const struct id *id, const stru
     enum err e = db_one(tx->db, SQL(building_webhook_outcome, .webhook_id = id, .id = delivery), &c);
     if (e)
         return e;
-    const int status = str_index(col_str(&c, COL_BUILDING_WEBHOOK_OUTCOME_STATUS), delivery_status_names);
+    const struct row_building_webhook_outcome row = row_building_webhook_outcome(&c, tx->arena);
+    const int status = str_index(row.status, delivery_status_names);
     *ret = (struct building_webhook_outcome){
         .ended = status != DELIVERY_PENDING,
         .delivered = status == DELIVERY_DELIVERED,
-        .status_code = col_int_or(&c, COL_BUILDING_WEBHOOK_OUTCOME_STATUS_CODE, 0),
-        .took_ms = col_int_or(&c, COL_BUILDING_WEBHOOK_OUTCOME_TOOK_MS, 0),
-        .failure = col_copy(&c, COL_BUILDING_WEBHOOK_OUTCOME_FAILURE, tx->arena),
+        .status_code = v_int_or(row.status_code, 0),
+        .took_ms = v_int_or(row.took_ms, 0),
+        .failure = row.failure,
     };
     return ERR_NONE;
 }
@@ -210,8 +213,8 @@ enum err building_webhook_ended(struct tx *tx, const struct id *id, bool deliver
     enum err e = db_one(tx->db, SQL(building_webhook_failure, .id = id, .most = BUILDING_WEBHOOK_FAILURES), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    const bool active = col_int(&c, COL_BUILDING_WEBHOOK_FAILURE_ACTIVE) != 0;
-    *ret_disabled = col_int(&c, COL_BUILDING_WEBHOOK_FAILURE_FAILURES) == BUILDING_WEBHOOK_FAILURES;
+    const struct row_building_webhook_failure row = row_building_webhook_failure(&c, NULL);
+    *ret_disabled = row.failures == BUILDING_WEBHOOK_FAILURES;
     db_end(&c);
-    return active ? ERR_NONE : cancel_pending(tx, id);
+    return row.active ? ERR_NONE : cancel_pending(tx, id);
 }

@@ -4,7 +4,6 @@
 
 #include "domain/mail.h"
 #include "domain/master.h"
-#include "domain/row.h"
 
 static struct str message_text(struct tx *tx, const struct call_message *m, struct str label)
 {
@@ -27,10 +26,11 @@ static enum err tell_owner_of(struct tx *tx, const struct call_message *m)
     enum err e = db_one(tx->db, SQL(call_message_owner, .id = &m->building_id), &c);
     if (e)
         return e;
+    const struct row_call_message_owner row = row_call_message_owner(&c, tx->arena);
     const struct mail_intent mail = {
-        .to = col_copy(&c, COL_CALL_MESSAGE_OWNER_EMAIL, tx->arena),
+        .to = row.email,
         .subject = STR("A visitor left a message"),
-        .text = message_text(tx, m, col_copy(&c, COL_CALL_MESSAGE_OWNER_LABEL, tx->arena)),
+        .text = message_text(tx, m, row.label),
         .message_of = m->call_id,
         .building_id = m->building_id,
         .created_us = tx->now_us,
@@ -62,9 +62,8 @@ enum err call_message_get(struct tx *tx, const struct id *building, const struct
     enum err e = db_one(tx->db, SQL(call_message_get, .call_id = call, .building_id = building), &c);
     if (e)
         return e;
-    return crypto_open(MESSAGE_PURPOSE, col_blob(&c, COL_CALL_MESSAGE_GET_AUDIO), tx->arena, ret)
-               ? ERR_NONE
-               : ERR_SECRET_DECRYPT_FAILED;
+    const struct row_call_message_get row = row_call_message_get(&c, NULL);
+    return crypto_open(MESSAGE_PURPOSE, row.audio, tx->arena, ret) ? ERR_NONE : ERR_SECRET_DECRYPT_FAILED;
 }
 
 enum err call_message_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "domain/feed.h"
-#include "domain/row.h"
 
 #define ABOVE_ALL_IDS STR("g") /* sorts after every hexadecimal text */
 #define MS_US         1000
@@ -36,18 +35,18 @@ struct open_call {
 
 static struct open_call read_open(const struct cursor *c, int64_t now_us)
 {
-    const int64_t started_us = col_int(c, COL_CALL_RECORD_OPEN_STARTED_AT);
+    const struct row_call_record_open row = row_call_record_open(c, NULL);
+    const int64_t started_us = row.started_at;
     const int64_t last_us = started_us + CALL_RECORD_LONGEST_US;
-    struct open_call call = {.arrival = {.id = col_id(c, COL_CALL_RECORD_OPEN_ID), .started_us = started_us},
-                             .end = {.building_id = col_id(c, COL_CALL_RECORD_OPEN_BUILDING_ID),
-                                     .outcome = str_eq(col_str(c, COL_CALL_RECORD_OPEN_OUTCOME),
-                                                       str_z(call_record_outcome_names[CALL_RECORD_RELEASED]))
-                                                    ? CALL_RECORD_RELEASED
-                                                    : CALL_RECORD_FORWARDED,
-                                     .ended_us = now_us > started_us && now_us < last_us ? now_us : last_us,
-                                     .ended_by = CALL_ENDED_RESTARTED}};
-    (void)snprintf(call.arrival.caller, sizeof call.arrival.caller, "%.*s",
-                   STR_ARG(col_str(c, COL_CALL_RECORD_OPEN_CALLER)));
+    struct open_call call = {
+        .arrival = {.id = row.id, .started_us = started_us},
+        .end = {.building_id = row.building_id,
+                .outcome = str_eq(row.outcome, str_z(call_record_outcome_names[CALL_RECORD_RELEASED]))
+                               ? CALL_RECORD_RELEASED
+                               : CALL_RECORD_FORWARDED,
+                .ended_us = now_us > started_us && now_us < last_us ? now_us : last_us,
+                .ended_by = CALL_ENDED_RESTARTED}};
+    (void)snprintf(call.arrival.caller, sizeof call.arrival.caller, "%.*s", STR_ARG(row.caller));
     return call;
 }
 
@@ -129,23 +128,25 @@ enum err call_record_purge(struct tx *tx, int64_t before_us, int64_t limit, int6
 
 /* ---- reading ---- */
 
-static struct recorded_call read_call(const struct cursor *c, struct arena *a)
+static struct recorded_call read_call(const struct row_call_record_listed *listed)
 {
+    const struct row_call_record *r = &listed->call_record;
     return (struct recorded_call){
-        .building_id = col_id(c, COL_CALL_RECORD_BUILDING_ID),
-        .id = col_id(c, COL_CALL_RECORD_ID),
-        .account_id = col_id(c, COL_CALL_RECORD_ACCOUNT_ID),
-        .grant_id = col_id(c, COL_CALL_RECORD_GRANT_ID),
-        .started_us = col_int(c, COL_CALL_RECORD_STARTED_AT),
-        .ended_us = col_int_or(c, COL_CALL_RECORD_ENDED_AT, 0),
-        .front = col_copy(c, COL_CALL_RECORD_FRONT_END, a),
-        .source = col_copy(c, COL_CALL_RECORD_SOURCE, a),
-        .dialled = col_copy(c, COL_CALL_RECORD_DIALLED, a),
-        .caller = col_copy(c, COL_CALL_RECORD_CALLER, a),
-        .outcome = col_copy(c, COL_CALL_RECORD_OUTCOME, a),
-        .reason = col_copy(c, COL_CALL_RECORD_REASON, a),
-        .ended_by = col_copy(c, COL_CALL_RECORD_ENDED_BY, a),
-        .resident_opened = col_int(c, COL_CALL_RECORD_RESIDENT_OPENED) != 0,
+        .building_id = r->building_id,
+        .id = r->id,
+        .account_id = r->account_id,
+        .grant_id = r->grant_id,
+        .started_us = r->started_at,
+        .ended_us = v_int_or(r->ended_at, 0),
+        .front = r->front_end,
+        .source = r->source,
+        .dialled = r->dialled,
+        .caller = r->caller,
+        .outcome = r->outcome,
+        .reason = r->reason,
+        .ended_by = r->ended_by,
+        .resident_opened = r->resident_opened,
+        .message_seconds = v_int_or(listed->message_seconds, 0),
     };
 }
 
@@ -155,9 +156,9 @@ static enum err read_one(struct tx *tx, const struct db_call *call, struct recor
     enum err e = db_one(tx->db, call, &c);
     if (e)
         return e;
-    *ret = read_call(&c, tx->arena);
-    ret->steps = col_copy(&c, COL_CALL_RECORD_GET_STEPS, tx->arena);
-    ret->message_seconds = col_int_or(&c, COL_CALL_RECORD_GET_MESSAGE_SECONDS, 0);
+    const struct row_call_record_whole row = row_call_record_whole(&c, tx->arena);
+    *ret = read_call(&row.call_record_listed);
+    ret->steps = row.steps;
     return ERR_NONE;
 }
 
@@ -190,7 +191,8 @@ static enum err list_cut(struct tx *tx, struct listing *l, bool *ret_cut)
             : db_one(tx->db, SQL(call_record_last_all, .before = l->before, .most = READ_MAX), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    const struct str last = col_str(&c, COL_CALL_RECORD_LAST_ID);
+    const struct row_call_record_last row = row_call_record_last(&c, NULL);
+    const struct str last = row.id;
     *ret_cut = last.n == ID_LEN && memcmp(last.p, l->first.p, ID_LEN) > 0;
     if (*ret_cut)
         l->first = arena_str(tx->arena, last);
@@ -217,8 +219,8 @@ static enum err list_read(struct tx *tx, const struct listing *l, const struct c
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < (size_t)l->limit) {
-        items[n] = read_call(&c, tx->arena);
-        items[n++].message_seconds = col_int_or(&c, COL_CALL_RECORD_LIST_MESSAGE_SECONDS, 0);
+        const struct row_call_record_listed row = row_call_record_listed(&c, tx->arena);
+        items[n++] = read_call(&row);
     }
     if (!e)
         *ret = (struct call_record_page){.items = items, .count = n, .more = more};

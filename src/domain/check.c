@@ -4,8 +4,6 @@
 
 #include "store/store.h"
 
-enum { COL_FAULTS, COL_EXAMPLE }; /* of each statement */
-
 const struct check checks_of_store[] = {
     {"integrity", "the database is damaged", SQL_CHECK_INTEGRITY},
     {"buildings", "a building has no account", SQL_CHECK_BUILDING_ACCOUNT},
@@ -32,8 +30,8 @@ enum err check_run(void *arg, struct db *db)
     enum err e = db_one(db, SQL_AS(result->check->statement, check_recording), &c);
     if (e)
         return e;
-    const struct str example = col_str(&c, COL_EXAMPLE);
-    result->faults = col_int(&c, COL_FAULTS);
-    snprintf(result->example, sizeof result->example, "%.*s", STR_ARG(example));
+    const struct row_check_recording row = row_check_recording(&c, NULL);
+    result->faults = row.faults;
+    snprintf(result->example, sizeof result->example, "%.*s", STR_ARG(row.example));
     return ERR_NONE;
 }

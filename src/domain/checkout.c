@@ -23,10 +23,10 @@ enum err checkout_replay(struct tx *tx, const struct checkout_request *r, struct
     enum err e = db_one(tx->db, SQL(checkout_by_request, .account_id = &r->account, .request_id = r->request_id), &c);
     if (e)
         return e;
-    const struct str hash = col_blob(&c, COL_CHECKOUT_BY_REQUEST_REQUEST_HASH);
-    if (!str_eq(hash, str_n((const char *)r->hash, SHA256_LEN)))
+    const struct row_checkout_by_request row = row_checkout_by_request(&c, tx->arena);
+    if (!str_eq(row.request_hash, str_n((const char *)r->hash, SHA256_LEN)))
         return ERR_IDEMPOTENCY_CONFLICT;
-    *ret = checkout_row_read(&c, tx->arena);
+    *ret = checkout_row_read(&row.checkout);
     return ERR_NONE;
 }
 
@@ -294,7 +294,7 @@ static enum err checkout_owner(struct tx *tx, const struct id *id, struct id *re
     CURSOR c;
     enum err e = db_one(tx->db, SQL(checkout_owner, .id = id), &c);
     if (!e)
-        *ret = col_id(&c, COL_CHECKOUT_OWNER_ACCOUNT_ID);
+        *ret = row_checkout_owner(&c, NULL).account_id;
     return e;
 }
 

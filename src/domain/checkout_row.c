@@ -1,5 +1,7 @@
 #include "domain/checkout_row.h"
 
+#include "domain/list.h"
+
 static const char *const status_texts[CHECKOUT_STATUS_COUNT] = {
     [CHECKOUT_PREPARING] = "preparing", [CHECKOUT_OPEN] = "open",     [CHECKOUT_COMPLETE] = "complete",
     [CHECKOUT_EXPIRED] = "expired",     [CHECKOUT_FAILED] = "failed",
@@ -18,23 +20,23 @@ static enum checkout_status checkout_status_of(struct str text)
     return (enum checkout_status)i;
 }
 
-struct checkout checkout_row_read(const struct cursor *c, struct arena *a)
+struct checkout checkout_row_read(const struct row_checkout *r)
 {
     return (struct checkout){
-        .account_id = col_id(c, COL_CHECKOUT_ACCOUNT_ID),
-        .id = col_id(c, COL_CHECKOUT_ID),
-        .request_id = col_copy(c, COL_CHECKOUT_REQUEST_ID, a),
-        .status = checkout_status_of(col_str(c, COL_CHECKOUT_STATUS)),
-        .created_us = col_int(c, COL_CHECKOUT_CREATED_AT),
-        .plan = col_copy(c, COL_CHECKOUT_PLAN, a),
-        .quantity = col_int(c, COL_CHECKOUT_QUANTITY),
-        .email = col_copy(c, COL_CHECKOUT_EMAIL, a),
-        .customer_id = col_copy(c, COL_CHECKOUT_CUSTOMER_ID, a),
-        .return_url = col_copy(c, COL_CHECKOUT_RETURN_URL, a),
-        .session_id = col_copy(c, COL_CHECKOUT_SESSION_ID, a),
-        .url = col_copy(c, COL_CHECKOUT_URL, a),
-        .subscription_id = col_copy(c, COL_CHECKOUT_SUBSCRIPTION_ID, a),
-        .canceled = !col_null(c, COL_CHECKOUT_CANCELED_AT),
+        .account_id = r->account_id,
+        .id = r->id,
+        .request_id = r->request_id,
+        .status = checkout_status_of(r->status),
+        .created_us = r->created_at,
+        .plan = r->plan,
+        .quantity = r->quantity,
+        .email = r->email,
+        .customer_id = r->customer_id,
+        .return_url = r->return_url,
+        .session_id = r->session_id,
+        .url = r->url,
+        .subscription_id = r->subscription_id,
+        .canceled = v_set(r->canceled_at),
     };
 }
 
@@ -42,9 +44,11 @@ enum err checkout_row(struct tx *tx, const struct db_call *call, struct checkout
 {
     CURSOR c;
     enum err e = db_one(tx->db, call, &c);
-    if (!e)
-        *ret = checkout_row_read(&c, tx->arena);
-    return e;
+    if (e)
+        return e;
+    const struct row_checkout row = row_checkout(&c, tx->arena);
+    *ret = checkout_row_read(&row);
+    return ERR_NONE;
 }
 
 enum err checkout_rows(struct tx *tx, const struct db_call *call, const struct checkout **ret, size_t *ret_count)
@@ -57,7 +61,8 @@ enum err checkout_rows(struct tx *tx, const struct db_call *call, const struct c
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
-        list[count++] = checkout_row_read(&c, tx->arena);
+        const struct row_checkout row = row_checkout(&c, tx->arena);
+        list[count++] = checkout_row_read(&row);
     }
     if (e)
         return e;

@@ -1,10 +1,9 @@
 /* Rows of table checkout: the columns {checkout} of store/sql/checkout.sql. */
 #pragma once
 #include "domain/checkout.h"
-#include "domain/row.h"
 
-/* The checkout in the columns at the beginning of the row; its texts are in the arena. */
-struct checkout checkout_row_read(const struct cursor *c, struct arena *a);
+/* The checkout of a row, whose texts it borrows. */
+struct checkout checkout_row_read(const struct row_checkout *r);
 /* The first row, in the arena. Fails with ERR_NOT_FOUND. */
 enum err checkout_row(struct tx *tx, const struct db_call *call, struct checkout *ret) CHECKED;
 /* All rows, in the arena. */

@@ -9,7 +9,7 @@
 #include "domain/building_webhook.h"
 #include "domain/delivery_log.h"
 #include "domain/event.h"
-#include "domain/row.h"
+#include "domain/list.h"
 
 #define WALK       64        /* lanes read at once */
 #define LANES_TEXT (1 << 20) /* the maximum of a list of lanes, as JSON */
@@ -152,24 +152,23 @@ static enum delivery_form form_of(bool earlier, struct str type)
 
 static struct delivery delivery_read(const struct cursor *c, const struct stop *stop, struct arena *a)
 {
-    const struct str secret = col_blob(c, COL_DELIVERY_SECRET);
-    const struct str previous = col_blob(c, COL_DELIVERY_PREVIOUS_SECRET);
+    const struct row_delivery row = row_delivery(c, a);
     return (struct delivery){
         .webhook_id = stop->place.webhook_id,
-        .account_id = col_id(c, COL_DELIVERY_ACCOUNT_ID),
-        .id = col_id(c, COL_DELIVERY_ID),
-        .form = form_of(stop->earlier, col_str(c, COL_DELIVERY_TYPE)),
-        .attempts = col_int(c, COL_DELIVERY_ATTEMPTS),
-        .lease = col_int(c, COL_DELIVERY_LEASED_UNTIL),
-        .url = col_copy(c, COL_DELIVERY_URL, a),
-        .secret = arena_str(a, secret),
-        .previous_secret = previous.n ? arena_str(a, previous) : STR_NONE,
-        .event_id = col_copy(c, COL_DELIVERY_EVENT_ID, a),
-        .type = col_copy(c, COL_DELIVERY_TYPE, a),
-        .data = col_copy(c, COL_DELIVERY_DATA, a),
-        .trace = col_copy(c, COL_DELIVERY_TRACE, a),
-        .building_id = col_copy(c, COL_DELIVERY_BUILDING_ID, a),
-        .event_created_us = col_int(c, COL_DELIVERY_CREATED_AT),
+        .account_id = row.account_id,
+        .id = row.id,
+        .form = form_of(stop->earlier, row.type),
+        .attempts = row.attempts,
+        .lease = row.leased_until,
+        .url = row.url,
+        .secret = row.secret,
+        .previous_secret = row.previous_secret.n ? row.previous_secret : STR_NONE,
+        .event_id = row.event_id,
+        .type = row.type,
+        .data = row.data,
+        .trace = row.trace,
+        .building_id = row.building_id,
+        .event_created_us = row.created_at,
     };
 }
 
@@ -228,7 +227,7 @@ static enum err look_ahead(struct round *r, const struct id *webhook)
     CURSOR c;
     enum err e = db_one(r->tx->db, SQL(delivery_next, .webhook_id = webhook, .now = r->tx->now_us), &c);
     if (!e)
-        delivery_expect(r, col_int(&c, COL_DELIVERY_NEXT_DUE_AT));
+        delivery_expect(r, row_delivery_next(&c, NULL).due_at);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -263,12 +262,14 @@ static enum err find_stops(struct round *r, const struct delivery_place *behind,
         r->tx->db,
         SQL(delivery_lanes, .after = behind->due_us, .after_id = str_z(behind->webhook_id.text), .limit = count), &c);
     r->stop_count = 0;
-    while (!e && !(e = db_next(&c, &more)) && more && r->stop_count < count)
+    while (!e && !(e = db_next(&c, &more)) && more && r->stop_count < count) {
+        const struct row_delivery_lanes row = row_delivery_lanes(&c, NULL);
         r->stops[r->stop_count++] = (struct stop){
-            .place = {col_int(&c, COL_DELIVERY_LANES_DUE_AT), col_id(&c, COL_DELIVERY_LANES_WEBHOOK_ID)},
-            .account_id = col_id(&c, COL_DELIVERY_LANES_ACCOUNT_ID),
-            .earlier = col_int(&c, COL_DELIVERY_LANES_EARLIER) != 0,
+            .place = {row.due_at, row.webhook_id},
+            .account_id = row.account_id,
+            .earlier = row.earlier,
         };
+    }
     return e;
 }
 

@@ -1,7 +1,6 @@
 #include "domain/delivery_log.h"
 
 #include "domain/event.h"
-#include "domain/row.h"
 #include "domain/webhook.h"
 
 #define ABOVE_ALL_IDS STR("g") /* sorts after every hexadecimal text */
@@ -18,20 +17,21 @@ const char *const delivery_status_names[] = {
 
 static struct delivery_entry delivery_log_read(const struct cursor *c, struct arena *a)
 {
-    const bool pending = str_eq(col_str(c, COL_DELIVERY_LOG_STATUS), str_z(delivery_status_names[DELIVERY_PENDING]));
+    const struct row_delivery_log row = row_delivery_log(c, a);
+    const bool pending = str_eq(row.status, str_z(delivery_status_names[DELIVERY_PENDING]));
     return (struct delivery_entry){
-        .id = col_id(c, COL_DELIVERY_LOG_ID),
-        .webhook_id = col_id(c, COL_DELIVERY_LOG_WEBHOOK_ID),
-        .account_id = col_id(c, COL_DELIVERY_LOG_ACCOUNT_ID),
-        .event_id = col_copy(c, COL_DELIVERY_LOG_EVENT_ID, a),
-        .type = col_copy(c, COL_DELIVERY_LOG_TYPE, a),
-        .status = col_copy(c, COL_DELIVERY_LOG_STATUS, a),
-        .attempts = col_int(c, COL_DELIVERY_LOG_ATTEMPTS),
-        .created_us = col_int(c, COL_DELIVERY_LOG_CREATED_AT),
-        .due_us = pending ? col_int(c, COL_DELIVERY_LOG_DUE_AT) : 0,
-        .attempted_us = col_int_or(c, COL_DELIVERY_LOG_ATTEMPTED_AT, 0),
-        .status_code = col_int_or(c, COL_DELIVERY_LOG_STATUS_CODE, 0),
-        .failure = col_copy(c, COL_DELIVERY_LOG_FAILURE, a),
+        .id = row.id,
+        .webhook_id = row.webhook_id,
+        .account_id = row.account_id,
+        .event_id = row.event_id,
+        .type = row.type,
+        .status = row.status,
+        .attempts = row.attempts,
+        .created_us = row.created_at,
+        .due_us = pending ? row.due_at : 0,
+        .attempted_us = v_int_or(row.attempted_at, 0),
+        .status_code = v_int_or(row.status_code, 0),
+        .failure = row.failure,
     };
 }
 
@@ -94,11 +94,12 @@ enum err delivery_replay(struct tx *tx, const struct id *account, const struct i
     enum err e = db_one(tx->db, SQL(delivery_replay, .webhook_id = webhook, .id = id, .account_id = account), &c);
     if (e)
         return e;
-    if (!col_null(&c, COL_DELIVERY_REPLAY_DELETED_AT))
+    const struct row_delivery_replay row = row_delivery_replay(&c, tx->arena);
+    if (v_set(row.deleted_at))
         return tx_fail(tx, ERR_NOT_FOUND, "the endpoint of the delivery is deleted");
-    if (str_eq(col_str(&c, COL_DELIVERY_REPLAY_STATUS), str_z(delivery_status_names[DELIVERY_PENDING])))
+    if (str_eq(row.status, str_z(delivery_status_names[DELIVERY_PENDING])))
         return ERR_DELIVERY_PENDING;
-    return event_deliver(tx, account, webhook, col_copy(&c, COL_DELIVERY_REPLAY_EVENT_ID, tx->arena), ret_delivery);
+    return event_deliver(tx, account, webhook, row.event_id, ret_delivery);
 }
 
 enum err delivery_replay_any(struct tx *tx, const struct id *id, struct id *ret_delivery)
@@ -109,8 +110,9 @@ enum err delivery_replay_any(struct tx *tx, const struct id *id, struct id *ret_
         enum err e = db_one(tx->db, SQL(delivery_find, .id = id), &c);
         if (e)
             return e;
-        account = col_id(&c, COL_DELIVERY_FIND_ACCOUNT_ID);
-        webhook = col_id(&c, COL_DELIVERY_FIND_WEBHOOK_ID);
+        const struct row_delivery_find row = row_delivery_find(&c, NULL);
+        account = row.account_id;
+        webhook = row.webhook_id;
     }
     return delivery_replay(tx, &account, &webhook, id, ret_delivery);
 }

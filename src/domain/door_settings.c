@@ -1,7 +1,5 @@
 #include "domain/door_settings.h"
 
-#include "domain/row.h"
-
 const char *const release_mode_names[] = {
     [RELEASE_AUTO] = "auto", [RELEASE_EVENTS] = "events", [RELEASE_INBAND] = "inband",
     [RELEASE_INFO] = "info", [RELEASE_MODE_COUNT] = NULL,
@@ -38,15 +36,15 @@ const struct door_patch door_unchanged = {.length_ms = -1,
                                           .callers_mode = -1,
                                           .callers_others = -1};
 
-struct release release_read(const struct cursor *c, int at, const struct config *config)
+struct release release_read(const struct row_release *r, const struct config *config)
 {
     return (struct release){
-        .length_ms = col_int_or(c, at + COL_RELEASE_RELEASE_LENGTH_MS, config->voice_tone_ms),
-        .gap_ms = col_int_or(c, at + COL_RELEASE_RELEASE_GAP_MS, config->voice_tone_gap_ms),
-        .delay_ms = col_int_or(c, at + COL_RELEASE_RELEASE_DELAY_MS, 0),
-        .repeat = col_int_or(c, at + COL_RELEASE_RELEASE_REPEAT, 1),
-        .mode = (enum release_mode)col_int_or(c, at + COL_RELEASE_RELEASE_MODE, RELEASE_AUTO),
-        .before_greeting = col_int_or(c, at + COL_RELEASE_RELEASE_BEFORE_GREETING, 0) != 0,
+        .length_ms = v_int_or(r->release_length_ms, config->voice_tone_ms),
+        .gap_ms = v_int_or(r->release_gap_ms, config->voice_tone_gap_ms),
+        .delay_ms = v_int_or(r->release_delay_ms, 0),
+        .repeat = v_int_or(r->release_repeat, 1),
+        .mode = (enum release_mode)v_int_or(r->release_mode, RELEASE_AUTO),
+        .before_greeting = v_bool_or(r->release_before_greeting, false),
     };
 }
 
@@ -59,26 +57,26 @@ static size_t split_numbers(struct str text, struct str *ret, size_t max)
     return count;
 }
 
-struct ring ring_read(const struct cursor *c, int at, bool phone, struct arena *a)
+struct ring ring_read(const struct row_ring *r, bool phone)
 {
-    struct ring r = {
-        .strategy = (enum ring_strategy)col_int_or(c, at + COL_RING_RING_STRATEGY, RING_ALL),
-        .seconds = col_int_or(c, at + COL_RING_RING_SECONDS, RING_SECONDS),
-        .message = col_int_or(c, at + COL_RING_RING_MESSAGE, 0) != 0,
+    struct ring ring = {
+        .strategy = (enum ring_strategy)v_int_or(r->ring_strategy, RING_ALL),
+        .seconds = v_int_or(r->ring_seconds, RING_SECONDS),
+        .message = v_bool_or(r->ring_message, false),
     };
-    r.count = split_numbers(col_copy(c, at + COL_RING_RING_NUMBERS, a), r.numbers, RING_NUMBERS_MAX);
-    r.accept = col_int_or(c, at + COL_RING_RING_ACCEPT, r.count + phone > 1) != 0;
-    return r;
+    ring.count = split_numbers(r->ring_numbers, ring.numbers, RING_NUMBERS_MAX);
+    ring.accept = v_bool_or(r->ring_accept, ring.count + phone > 1);
+    return ring;
 }
 
-struct callers callers_read(const struct cursor *c, int at, struct arena *a)
+struct callers callers_read(const struct row_callers *r)
 {
-    struct callers r = {
-        .mode = (enum callers_mode)col_int_or(c, at + COL_CALLERS_CALLERS_MODE, CALLERS_ANY),
-        .others = (enum callers_others)col_int_or(c, at + COL_CALLERS_CALLERS_OTHERS, CALLERS_FORWARD),
+    struct callers callers = {
+        .mode = (enum callers_mode)v_int_or(r->callers_mode, CALLERS_ANY),
+        .others = (enum callers_others)v_int_or(r->callers_others, CALLERS_FORWARD),
     };
-    r.count = split_numbers(col_copy(c, at + COL_CALLERS_CALLERS_NUMBERS, a), r.numbers, CALLERS_MAX);
-    return r;
+    callers.count = split_numbers(r->callers_numbers, callers.numbers, CALLERS_MAX);
+    return callers;
 }
 
 static struct str digits_of(struct str number)

@@ -66,11 +66,11 @@ struct door_patch {
 };
 extern const struct door_patch door_unchanged;
 
-/* Read the columns of the list `release`, `ring` or `callers`, the first of which is `at`, with the defaults in place
- * of NULL. `phone`: the building has a forwarding phone. */
-struct release release_read(const struct cursor *c, int at, const struct config *config);
-struct ring ring_read(const struct cursor *c, int at, bool phone, struct arena *a);
-struct callers callers_read(const struct cursor *c, int at, struct arena *a);
+/* The settings of a row, whose texts they borrow, with the defaults in place of NULL. `phone`: the building has a
+ * forwarding phone. */
+struct release release_read(const struct row_release *r, const struct config *config);
+struct ring ring_read(const struct row_ring *r, bool phone);
+struct callers callers_read(const struct row_callers *r);
 
 /* Whether calls from this number may use grants. A leading + makes no difference. */
 bool callers_allow(const struct callers *c, struct str from);

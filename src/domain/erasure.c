@@ -12,7 +12,6 @@
 #include "domain/number.h"
 #include "domain/operation.h"
 #include "domain/removal.h"
-#include "domain/row.h"
 #include "domain/webhook.h"
 
 #define BATCH      1000  /* rows of a table in a transaction, so that other writers wait only shortly */
@@ -76,26 +75,21 @@ static enum err end_numbers(struct tx *tx, const struct id *account)
     return e ? e : db_exec(tx->db, SQL(erasure_unlist, .account_id = account), NULL);
 }
 
-struct membership {
-    struct id id, account;
-};
-
-static enum err list_memberships(struct tx *tx, struct str email, struct membership ret[static MEMBER_MAX],
+static enum err list_memberships(struct tx *tx, struct str email, struct row_erasure_memberships ret[static MEMBER_MAX],
                                  size_t *ret_count)
 {
     CURSOR c;
     size_t n = 0;
     enum err e = db_query(tx->db, SQL(erasure_memberships, .email = email, .limit = MEMBER_MAX), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < MEMBER_MAX;)
-        ret[n++] =
-            (struct membership){col_id(&c, COL_ERASURE_MEMBERSHIPS_ID), col_id(&c, COL_ERASURE_MEMBERSHIPS_ACCOUNT_ID)};
+        ret[n++] = row_erasure_memberships(&c, NULL);
     *ret_count = n;
     return e;
 }
 
 static enum err end_memberships(struct tx *tx, struct str email)
 {
-    struct membership *list = arena_array(tx->arena, struct membership, MEMBER_MAX);
+    struct row_erasure_memberships *list = arena_array(tx->arena, struct row_erasure_memberships, MEMBER_MAX);
     size_t count = MEMBER_MAX;
     enum err e = ERR_NONE;
     while (!e && count == MEMBER_MAX) {
@@ -103,7 +97,8 @@ static enum err end_memberships(struct tx *tx, struct str email)
         for (size_t i = 0; !e && i < count; i++) {
             e = member_remove(tx, &list[i].id);
             if (!e)
-                e = db_exec(tx->db, SQL(erasure_member_keys, .account_id = &list[i].account, .member_id = &list[i].id),
+                e = db_exec(tx->db,
+                            SQL(erasure_member_keys, .account_id = &list[i].account_id, .member_id = &list[i].id),
                             NULL);
         }
     }
@@ -120,8 +115,9 @@ static enum err find_mails(struct tx *tx, struct str email, struct str after, st
     enum err e = db_query(tx->db, SQL(sealed_mails, .after = after, .limit = MAIL_PAGE), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < MAIL_PAGE;) {
         struct mail_intent mail;
-        *ret_last = col_copy(&c, COL_SEALED_MAILS_ID, tx->arena);
-        if (!mail_read(col_blob(&c, COL_SEALED_MAILS_PAYLOAD), tx->arena, &mail) && str_eq(mail.to, email))
+        const struct row_sealed_mails row = row_sealed_mails(&c, tx->arena);
+        *ret_last = row.id;
+        if (!mail_read(row.sealed, tx->arena, &mail) && str_eq(mail.to, email))
             ret[n++] = *ret_last;
     }
     *ret_count = n;

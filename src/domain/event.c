@@ -2,7 +2,6 @@
 
 #include "domain/building_webhook.h"
 #include "domain/grant.h"
-#include "domain/row.h"
 #include "domain/webhook.h"
 
 #define DATA_MAX 8192 /* of the data as JSON; two labels are most of it */
@@ -147,10 +146,11 @@ struct listener {
 
 static struct listener listener_read(const struct cursor *c, int64_t now_us)
 {
+    const struct row_event_listeners row = row_event_listeners(c, NULL);
     return (struct listener){
-        .webhook_id = col_id(c, COL_EVENT_LISTENERS_ID),
-        .earlier = col_int(c, COL_EVENT_LISTENERS_EARLIER) != 0,
-        .known_due = !col_null(c, COL_EVENT_LISTENERS_DUE_AT) && col_int(c, COL_EVENT_LISTENERS_DUE_AT) <= now_us,
+        .webhook_id = row.id,
+        .earlier = row.earlier,
+        .known_due = v_set(row.due_at) && row.due_at.i <= now_us,
     };
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "base/schema.h"
-#include "domain/row.h"
+#include "domain/list.h"
 
 #define DATA_MAX 2048 /* of the data as JSON; a label is most of it */
 
@@ -103,7 +103,7 @@ enum err feed_newest(struct tx *tx, const struct id *building, int64_t *ret)
     CURSOR c;
     enum err e = db_one(tx->db, SQL(feed_newest, .building_id = building), &c);
     if (!e || e == ERR_NOT_FOUND)
-        *ret = e ? 0 : col_int(&c, COL_FEED_NEWEST_SEQ);
+        *ret = e ? 0 : row_feed_newest(&c, NULL).seq;
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -117,10 +117,8 @@ enum err feed_read(struct tx *tx, const struct id *building, int64_t after, int6
     enum err e = db_query(tx->db, SQL(feed_read, .building_id = building, .after = after, .limit = limit), &c);
     while (!e && !(e = db_next(&c, &more)) && more) {
         list = list_room(tx->arena, list, n, &room, sizeof *list);
-        list[n++] = (struct feed_event){.seq = col_int(&c, COL_FEED_READ_SEQ),
-                                        .at_us = col_int(&c, COL_FEED_READ_AT),
-                                        .type = col_copy(&c, COL_FEED_READ_TYPE, tx->arena),
-                                        .data = col_copy(&c, COL_FEED_READ_DATA, tx->arena)};
+        const struct row_feed_read row = row_feed_read(&c, tx->arena);
+        list[n++] = (struct feed_event){.seq = row.seq, .at_us = row.at, .type = row.type, .data = row.data};
     }
     if (e)
         return e;

@@ -5,7 +5,6 @@
 #include "domain/grant_code.h"
 #include "domain/grant_row.h"
 #include "domain/grant_rules.h"
-#include "domain/row.h"
 
 #define ABOVE_ALL_IDS str_bytes("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", ID_BYTES_LEN + 1)
 
@@ -17,9 +16,8 @@ enum err grant_check_place(struct tx *tx, const struct grant_place *place)
     enum err e = db_one(tx->db, SQL(grant_building_paid, .id = place->building), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    return str_eq(col_str(&c, COL_GRANT_BUILDING_PAID_SUBSCRIPTION_STATUS), STR("active"))
-               ? ERR_NONE
-               : ERR_MULTI_BUILDING_REQUIRED;
+    const struct row_grant_building_paid row = row_grant_building_paid(&c, NULL);
+    return str_eq(row.subscription_status, STR("active")) ? ERR_NONE : ERR_MULTI_BUILDING_REQUIRED;
 }
 
 enum err grant_get(struct tx *tx, const struct grant_place *place, const struct id *id, struct grant *ret)
@@ -28,9 +26,11 @@ enum err grant_get(struct tx *tx, const struct grant_place *place, const struct 
     const struct id_bytes bytes = id_to_bytes(id);
     enum err e = place->number ? db_one(tx->db, SQL(grant_get, .building = place->number, .id = &bytes), &c)
                                : db_one(tx->db, SQL(grant_find, .building_id = place->building, .id = &bytes), &c);
-    if (!e)
-        *ret = grant_row(&c, tx->arena);
-    return e;
+    if (e)
+        return e;
+    const struct row_grant row = row_grant(&c, tx->arena);
+    *ret = grant_row(&row);
+    return ERR_NONE;
 }
 
 /* ---- creation ---- */
@@ -43,8 +43,9 @@ enum err grant_replay(struct tx *tx, const struct id *building, struct str reque
         db_one(tx->db, SQL(grant_by_request, .building_id = building, .request_key = crypto_hash64(request_id)), &c);
     if (e)
         return e;
-    const struct str hash = col_blob(&c, COL_GRANT_BY_REQUEST_REQUEST_HASH);
-    const struct grant g = grant_row(&c, tx->arena);
+    const struct row_grant_by_request row = row_grant_by_request(&c, tx->arena);
+    const struct str hash = row.request_hash;
+    const struct grant g = grant_row(&row.grant);
     if (!str_eq(hash, str_n((const char *)request_hash, GRANT_REQUEST_HASH_LEN)) || !str_eq(g.request_id, request_id))
         return ERR_IDEMPOTENCY_CONFLICT;
     *ret = g;
@@ -223,7 +224,7 @@ static enum err read_end(struct tx *tx, const struct id *building, enum sql last
     CURSOR c;
     enum err e =
         db_one(tx->db, SQL_AS(last, grant_last, .building_id = building, .before = before, .most = READ_MAX), &c);
-    *ret = e ? none : col_id_bytes(&c, COL_GRANT_LAST_ID);
+    *ret = e ? none : row_grant_last(&c, NULL).id;
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -257,8 +258,10 @@ static enum err grant_read_page(struct tx *tx, struct cursor *c, size_t limit, s
     size_t n = 0;
     bool more;
     enum err e;
-    while (!(e = db_next(c, &more)) && more && n < limit)
-        items[n++] = grant_row(c, tx->arena);
+    while (!(e = db_next(c, &more)) && more && n < limit) {
+        const struct row_grant row = row_grant(c, tx->arena);
+        items[n++] = grant_row(&row);
+    }
     if (!e)
         *ret = (struct grant_page){.items = items, .count = n, .more = more};
     if (!e && more)
@@ -349,12 +352,12 @@ enum err grant_update(struct tx *tx, const struct grant_place *place, const stru
     return ERR_NONE;
 }
 
-static struct event_data revoked_data(struct tx *tx, const struct cursor *c, const struct id *id)
+static struct event_data revoked_data(const struct tx *tx, const struct row_grant_revoke *r, const struct id *id)
 {
     return (struct event_data){
         .unlock_id = v_str(id_str(id)),
-        .unlock_type = v_str(str_z(grant_type_names[col_int(c, COL_GRANT_REVOKE_TYPE)])),
-        .label = v_str(col_copy(c, COL_GRANT_REVOKE_LABEL, tx->arena)),
+        .unlock_type = v_str(str_z(grant_type_names[r->type])),
+        .label = v_str(r->label),
         .occurred_at = v_time(tx->now_us),
     };
 }
@@ -362,8 +365,7 @@ static struct event_data revoked_data(struct tx *tx, const struct cursor *c, con
 enum err grant_revoke(struct tx *tx, const struct id *account, const struct id *building, const struct id *id)
 {
     struct grant g;
-    int was_enabled = 0;
-    struct event_data data;
+    struct row_grant_revoke row;
     const struct id_bytes bytes = id_to_bytes(id);
     {
         CURSOR c;
@@ -371,10 +373,10 @@ enum err grant_revoke(struct tx *tx, const struct id *account, const struct id *
             db_one(tx->db, SQL(grant_revoke, .building_id = building, .id = &bytes, .updated_at = tx->now_us), &c);
         if (e)
             return e == ERR_NOT_FOUND ? grant_get(tx, &(struct grant_place){.building = building}, id, &g) : e;
-        was_enabled = (int)col_int(&c, COL_GRANT_REVOKE_ENABLED);
-        data = revoked_data(tx, &c, id);
+        row = row_grant_revoke(&c, tx->arena);
     }
-    enum err e = count_enabled(tx, building, -was_enabled);
+    const struct event_data data = revoked_data(tx, &row, id);
+    enum err e = count_enabled(tx, building, -(int)row.enabled);
     if (!e)
         e = db_exec(tx->db, SQL(guest_link_delete, .building_id = building, .grant_id = &bytes), NULL);
     if (!e)

@@ -1,7 +1,5 @@
 #include "domain/grant_code.h"
 
-#include "domain/row.h"
-
 #define CODES 10000
 #define TRIES 8 /* random codes to try before all codes are read */
 
@@ -62,7 +60,8 @@ static enum err mark_taken(struct tx *tx, const struct id *building, bool taken[
         return e;
     while (!(e = db_next(&c, &more)) && more) {
         uint64_t number;
-        const struct str code = col_str(&c, COL_GRANT_CODES_ACCESS_CODE);
+        const struct row_grant_codes row = row_grant_codes(&c, NULL);
+        const struct str code = row.access_code;
         if (code.n != GRANT_CODE_MAX || !str_to_u64(code, CODES - 1, &number) || taken[number])
             continue;
         taken[number] = true;

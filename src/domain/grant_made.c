@@ -1,14 +1,8 @@
 #include "domain/grant_made.h"
 
-#include "domain/row.h"
-
-struct made {
-    struct id building_id, id;
-};
-
 /* Reads one more than GRANTS_ENDED_MAX, so that the rest is noticed. */
-static enum err list_made(struct tx *tx, const struct id *account, const struct id *member, struct made *list,
-                          int64_t *ret_count)
+static enum err list_made(struct tx *tx, const struct id *account, const struct id *member,
+                          struct row_grant_made_by *list, int64_t *ret_count)
 {
     const struct id_bytes bytes = member ? id_to_bytes(member) : (struct id_bytes){0};
     int64_t n = 0;
@@ -20,8 +14,8 @@ static enum err list_made(struct tx *tx, const struct id *account, const struct 
                           &c);
     if (e)
         return e;
-    for (; !(e = db_next(&c, &more)) && more; n++)
-        list[n] = (struct made){col_id(&c, COL_GRANT_MADE_BY_BUILDING_ID), col_id_bytes(&c, COL_GRANT_MADE_BY_ID)};
+    while (!(e = db_next(&c, &more)) && more)
+        list[n++] = row_grant_made_by(&c, NULL);
     *ret_count = n;
     return e;
 }
@@ -29,7 +23,7 @@ static enum err list_made(struct tx *tx, const struct id *account, const struct 
 enum err grant_made_leave(struct tx *tx, const struct id *account, const struct id *member, bool end,
                           struct grants_left *ret)
 {
-    struct made *list = arena_array(tx->arena, struct made, GRANTS_ENDED_MAX + 1);
+    struct row_grant_made_by *list = arena_array(tx->arena, struct row_grant_made_by, GRANTS_ENDED_MAX + 1);
     int64_t count = 0, ended = 0;
     enum err e = list_made(tx, account, member, list, &count);
     for (; end && !e && ended < count && ended < GRANTS_ENDED_MAX; ended++)

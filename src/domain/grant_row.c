@@ -1,49 +1,47 @@
 #include "domain/grant_row.h"
 
-#include "domain/row.h"
-
-struct schedule grant_row_schedule(const struct cursor *c, int at, struct arena *a)
+struct schedule grant_row_schedule(const struct row_schedule *r)
 {
     return (struct schedule){
         .count = 1,
-        .windows = {{.days = (unsigned)col_int(c, at + COL_SCHEDULE_DAYS),
-                     .start_minute = (int)col_int(c, at + COL_SCHEDULE_START_MINUTE),
-                     .end_minute = (int)col_int(c, at + COL_SCHEDULE_END_MINUTE)}},
-        .timezone = col_copy(c, at + COL_SCHEDULE_TIMEZONE, a),
+        .windows = {{.days = (unsigned)r->days,
+                     .start_minute = (int)r->start_minute,
+                     .end_minute = (int)r->end_minute}},
+        .timezone = r->timezone,
     };
 }
 
 /* A program that does not know max_uses may have set remaining_uses. */
-static int max_uses_of(const struct cursor *c, int remaining_uses)
+static int max_uses_of(const struct row_grant *r, int remaining_uses)
 {
-    const int stored = (int)col_int_or(c, COL_GRANT_MAX_USES, GRANT_UNLIMITED);
+    const int stored = (int)v_int_or(r->max_uses, GRANT_UNLIMITED);
     return remaining_uses == GRANT_UNLIMITED || remaining_uses > stored ? remaining_uses : stored;
 }
 
-struct grant grant_row(const struct cursor *c, struct arena *a)
+struct grant grant_row(const struct row_grant *r)
 {
     struct grant g = {
-        .id = col_id_bytes(c, COL_GRANT_ID),
-        .type = (enum grant_type)col_int(c, COL_GRANT_TYPE),
-        .enabled = col_int(c, COL_GRANT_ENABLED) != 0,
-        .revoked = col_int(c, COL_GRANT_REVOKED) != 0,
-        .voice = col_int(c, COL_GRANT_VOICE) != 0,
-        .remaining_uses = (int)col_int_or(c, COL_GRANT_REMAINING_USES, GRANT_UNLIMITED),
-        .version = col_int(c, COL_GRANT_VERSION),
-        .created_us = col_int(c, COL_GRANT_CREATED_AT),
-        .updated_us = col_int_or(c, COL_GRANT_UPDATED_AT, 0),
-        .starts_us = col_int(c, COL_GRANT_STARTS_AT),
-        .ends_us = col_int(c, COL_GRANT_ENDS_AT),
-        .label = col_copy(c, COL_GRANT_LABEL, a),
-        .request_id = col_copy(c, COL_GRANT_REQUEST_ID, a),
-        .created_by = col_id_bytes(c, COL_GRANT_CREATED_BY),
+        .id = r->id,
+        .type = (enum grant_type)r->type,
+        .enabled = r->enabled,
+        .revoked = r->revoked,
+        .voice = r->voice,
+        .remaining_uses = (int)v_int_or(r->remaining_uses, GRANT_UNLIMITED),
+        .version = r->version,
+        .created_us = r->created_at,
+        .updated_us = v_int_or(r->updated_at, 0),
+        .starts_us = r->starts_at,
+        .ends_us = r->ends_at,
+        .label = r->label,
+        .request_id = r->request_id,
+        .created_by = r->created_by,
     };
-    g.max_uses = max_uses_of(c, g.remaining_uses);
+    g.max_uses = max_uses_of(r, g.remaining_uses);
     if (g.type == GRANT_PASSCODE) {
-        const struct str code = col_str(c, COL_GRANT_ACCESS_CODE);
+        const struct str code = r->access_code;
         memcpy(g.code, code.p, code.n <= GRANT_CODE_MAX ? code.n : 0);
     } else if (g.type == GRANT_ROUTINE) {
-        g.schedule = grant_row_schedule(c, COL_GRANT_SCHEDULE, a);
+        g.schedule = grant_row_schedule(&r->schedule);
     }
     return g;
 }

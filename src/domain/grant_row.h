@@ -4,10 +4,10 @@
 
 #define GRANT_REQUEST_HASH_LEN 16 /* bytes of the SHA-256 of the body that are kept */
 
-/* The grant in the columns {grant} at the beginning of the row; its texts are in the arena. */
-struct grant grant_row(const struct cursor *c, struct arena *a);
-/* The schedule in the columns {schedule} of a statement, which begin with column `at`. */
-struct schedule grant_row_schedule(const struct cursor *c, int at, struct arena *a);
+/* The grant of a row, whose texts it borrows. */
+struct grant grant_row(const struct row_grant *r);
+/* Borrows the time zone. */
+struct schedule grant_row_schedule(const struct row_schedule *r);
 
 /* Inserts the grant with its receipt. *ret_inserted is false if the building has a grant of the same
  * Idempotency-Key. */

@@ -1,7 +1,6 @@
 #include "domain/guest_link.h"
 
 #include "domain/master.h"
-#include "domain/row.h"
 
 #define HASH_TEXT_LEN (2 * SHA256_LEN)
 
@@ -21,10 +20,11 @@ static enum err guest_link_read(struct tx *tx, const struct id *building, const 
     enum err e = db_one(tx->db, SQL(guest_link_get, .building_id = building, .grant_id = grant), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    if (!crypto_open(GUEST_LINK_PURPOSE, col_blob(&c, COL_GUEST_LINK_GET_TOKEN), tx->arena, &ret->token))
+    const struct row_guest_link_get row = row_guest_link_get(&c, tx->arena);
+    if (!crypto_open(GUEST_LINK_PURPOSE, row.token, tx->arena, &ret->token))
         return ERR_SECRET_DECRYPT_FAILED;
-    ret->timezone = col_copy(&c, COL_GUEST_LINK_GET_TIMEZONE, tx->arena);
-    ret->created_us = col_int(&c, COL_GUEST_LINK_GET_CREATED_AT);
+    ret->timezone = row.timezone;
+    ret->created_us = row.created_at;
     *ret_found = true;
     return ERR_NONE;
 }
@@ -132,13 +132,14 @@ static enum err guest_link_find(struct tx *tx, struct str token, struct id *ret_
     enum err e = db_one(tx->db, SQL(guest_link_find, .hash = str_z(hash)), &c);
     if (e)
         return e;
-    *ret_building = col_id(&c, COL_GUEST_LINK_FIND_BUILDING_ID);
-    *ret_grant = col_id_bytes(&c, COL_GUEST_LINK_FIND_GRANT_ID);
-    ret->building = col_copy(&c, COL_GUEST_LINK_FIND_LABEL, tx->arena);
-    ret->timezone = col_copy(&c, COL_GUEST_LINK_FIND_TIMEZONE, tx->arena);
+    const struct row_guest_link_find row = row_guest_link_find(&c, tx->arena);
+    *ret_building = row.building_id;
+    *ret_grant = row.grant_id;
+    ret->building = row.label;
+    ret->timezone = row.timezone;
     if (!ret->timezone.p)
-        ret->timezone = col_copy(&c, COL_GUEST_LINK_FIND_GIVEN_TIMEZONE, tx->arena);
-    ret->works = col_int(&c, COL_GUEST_LINK_FIND_CONNECTED) != 0;
+        ret->timezone = row.given_timezone;
+    ret->works = row.connected;
     return ERR_NONE;
 }
 

@@ -1,6 +1,6 @@
 #include "domain/job.h"
 
-#include "domain/row.h"
+#include "domain/list.h"
 
 static enum err job_insert(struct tx *tx, enum sql statement, struct str id, const char *kind, int64_t due_us,
                            struct str payload)
@@ -56,7 +56,7 @@ enum err job_hold(struct tx *tx, struct str name, const char *kind, struct str p
                         &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
-    *ret_lease = e ? 0 : col_int(&c, COL_JOB_HOLD_LEASED_UNTIL);
+    *ret_lease = e ? 0 : row_job_hold(&c, NULL).leased_until;
     return ERR_NONE;
 }
 
@@ -80,12 +80,13 @@ enum err job_list_failing(struct tx *tx, int64_t limit, const struct failing_job
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
+        const struct row_job_list_failing row = row_job_list_failing(&c, tx->arena);
         list[count++] = (struct failing_job){
-            .id = col_copy(&c, COL_JOB_ID, tx->arena),
-            .kind = col_copy(&c, COL_JOB_KIND, tx->arena),
-            .attempts = col_int(&c, COL_JOB_ATTEMPTS),
-            .created_us = col_int(&c, COL_JOB_CREATED_AT),
-            .due_us = col_int(&c, COL_JOB_TAKE_PAYLOAD),
+            .id = row.job.id,
+            .kind = row.job.kind,
+            .attempts = row.job.attempts,
+            .created_us = row.job.created_at,
+            .due_us = row.due_at,
         };
     }
     if (e)

@@ -1,6 +1,6 @@
 #include "domain/key.h"
 
-#include "domain/row.h"
+#include "domain/list.h"
 
 #define MINUTE_US (60 * US_PER_S)
 
@@ -46,27 +46,27 @@ static uint32_t owner_scopes(void)
 
 static enum err read_principal(const struct cursor *c, int64_t now_us, struct principal *ret)
 {
-    const bool web_session = str_eq(col_str(c, COL_KEY_AUTHENTICATE_KIND), STR("web_session"));
-    const bool earlier_revision = col_int_or(c, COL_KEY_AUTHENTICATE_EARLIER_REVISION, 0) != 0;
+    const struct row_key_authenticate row = row_key_authenticate(c, NULL);
+    const bool web_session = str_eq(row.kind, STR("web_session"));
     struct principal p = {
-        .key_id = col_id(c, COL_KEY_AUTHENTICATE_ID),
-        .account_id = col_id(c, COL_KEY_AUTHENTICATE_ACCOUNT_ID),
-        .building_id = col_id(c, COL_KEY_AUTHENTICATE_BUILDING_ID),
-        .member_id = col_id(c, COL_KEY_AUTHENTICATE_MEMBER_ID),
+        .key_id = row.id,
+        .account_id = row.account_id,
+        .building_id = row.building_id,
+        .member_id = row.member_id,
         .web_session = web_session,
-        .scopes = held_scopes(col_int(c, COL_KEY_AUTHENTICATE_SCOPES), web_session, earlier_revision),
-        .expires_at_us = col_int_or(c, COL_KEY_AUTHENTICATE_EXPIRES_AT, INT64_MAX),
-        .last_used_us = col_int_or(c, COL_KEY_AUTHENTICATE_LAST_USED_AT, 0),
-        .subscribed = is_active(col_str(c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS)),
-        .buildings_version = col_int(c, COL_KEY_AUTHENTICATE_BUILDINGS_VERSION),
-        .earlier_revision = earlier_revision,
-        .primary_id = col_id(c, COL_KEY_AUTHENTICATE_PRIMARY_ID),
-        .building_count = (uint32_t)col_int(c, COL_KEY_AUTHENTICATE_BUILDINGS),
-        .building_number = col_int_or(c, COL_KEY_AUTHENTICATE_BUILDING_NUMBER, 0),
+        .scopes = held_scopes(row.scopes, web_session, row.earlier_revision),
+        .expires_at_us = v_int_or(row.expires_at, INT64_MAX),
+        .last_used_us = v_int_or(row.last_used_at, 0),
+        .subscribed = is_active(row.subscription_status),
+        .buildings_version = row.buildings_version,
+        .earlier_revision = row.earlier_revision,
+        .primary_id = row.primary_id,
+        .building_count = (uint32_t)row.buildings,
+        .building_number = v_int_or(row.building_number, 0),
     };
-    bool revoked = !col_null(c, COL_KEY_AUTHENTICATE_REVOKED_AT);
-    bool account_gone = col_null(c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS);
-    bool building_gone = id_given(&p.building_id) && col_null(c, COL_KEY_AUTHENTICATE_BUILDING_FOUND);
+    bool revoked = v_set(row.revoked_at);
+    bool account_gone = !row.subscription_status.p;
+    bool building_gone = id_given(&p.building_id) && !row.building_found.p;
     bool foreign = p.scopes & SCOPE(OWNER) && !p.earlier_revision;
     if (revoked || foreign || p.expires_at_us <= now_us)
         return ERR_INVALID_KEY;
@@ -86,17 +86,18 @@ enum err key_authenticate(struct tx *tx, const unsigned char hash[static SHA256_
 }
 
 /* The other members of a principal belong to the key for good, or depend on the account's buildings. */
-static bool principal_holds(void *context, const struct cursor *row)
+static bool principal_holds(void *context, const struct cursor *c)
 {
     struct key_assumption *a = context;
     const struct principal *who = &a->who;
-    a->given =
-        row &&
-        who->scopes == held_scopes(col_int(row, COL_KEY_CONFIRM_SCOPES), who->web_session, who->earlier_revision) &&
-        who->expires_at_us == col_int_or(row, COL_KEY_CONFIRM_EXPIRES_AT, INT64_MAX) &&
-        who->subscribed == is_active(col_str(row, COL_KEY_CONFIRM_SUBSCRIPTION_STATUS)) &&
-        who->earlier_revision == (col_int(row, COL_KEY_CONFIRM_EARLIER_REVISION) != 0) &&
-        who->buildings_version == col_int(row, COL_KEY_CONFIRM_BUILDINGS_VERSION);
+    a->given = false;
+    if (!c)
+        return false;
+    const struct row_key_confirm row = row_key_confirm(c, NULL);
+    a->given = who->scopes == held_scopes(row.scopes, who->web_session, who->earlier_revision) &&
+               who->expires_at_us == v_int_or(row.expires_at, INT64_MAX) &&
+               who->subscribed == is_active(row.subscription_status) && who->earlier_revision == row.earlier_revision &&
+               who->buildings_version == row.buildings_version;
     return a->given;
 }
 
@@ -141,7 +142,8 @@ static enum err check_limit(struct tx *tx, const struct id *account, enum key_ki
         db_one(tx->db, SQL(key_count, .account_id = account, .now = tx->now_us, .mask = mark, .masked = marked), &c);
     if (e)
         return e;
-    return col_int(&c, COL_KEY_COUNT_KEYS) < kinds[kind].active_max ? ERR_NONE : ERR_KEY_LIMIT;
+    const struct row_key_count row = row_key_count(&c, NULL);
+    return row.keys < kinds[kind].active_max ? ERR_NONE : ERR_KEY_LIMIT;
 }
 
 enum err key_check_limit(struct tx *tx, const struct id *account)
@@ -279,13 +281,14 @@ enum err key_list(struct tx *tx, const struct id *account, const struct key_entr
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
+        const struct row_key_list row = row_key_list(&c, tx->arena);
         list[count++] = (struct key_entry){
-            .id = col_id(&c, COL_KEY_LIST_ID),
-            .name = col_copy(&c, COL_KEY_LIST_NAME, tx->arena),
-            .kind = kind_of(col_str(&c, COL_KEY_LIST_KIND), col_int(&c, COL_KEY_LIST_SCOPES)),
-            .scopes = (uint32_t)col_int(&c, COL_KEY_LIST_SCOPES),
-            .expires_at_us = col_int_or(&c, COL_KEY_LIST_EXPIRES_AT, INT64_MAX),
-            .last_used_us = col_int_or(&c, COL_KEY_LIST_LAST_USED_AT, 0),
+            .id = row.id,
+            .name = row.name,
+            .kind = kind_of(row.kind, row.scopes),
+            .scopes = (uint32_t)row.scopes,
+            .expires_at_us = v_int_or(row.expires_at, INT64_MAX),
+            .last_used_us = v_int_or(row.last_used_at, 0),
         };
     }
     if (e)

@@ -1,7 +1,5 @@
 #include "domain/key_life.h"
 
-#include "domain/row.h"
-
 enum err key_lives(struct tx *tx, const struct id *account, const struct id *key, bool *ret)
 {
     CURSOR c;
@@ -18,6 +16,6 @@ enum err key_name(struct tx *tx, const struct id *account, const struct id *key,
     enum err e = db_one(tx->db, SQL(key_name, .account_id = account, .id = key), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
-    *ret = e ? STR_NONE : col_copy(&c, COL_KEY_NAME_NAME, tx->arena);
+    *ret = e ? STR_NONE : row_key_name(&c, tx->arena).name;
     return ERR_NONE;
 }

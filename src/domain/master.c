@@ -6,7 +6,6 @@
 #include "domain/job.h"
 #include "domain/mail.h"
 #include "domain/push.h"
-#include "domain/row.h"
 #include "domain/webhook.h"
 #include "domain/work.h"
 
@@ -22,7 +21,7 @@ static enum err read_check(struct tx *tx, struct str name, struct str *ret)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL(setting_get, .name = name), &c);
-    *ret = e ? STR_NONE : col_copy(&c, COL_SETTING_GET_VALUE, tx->arena);
+    *ret = e ? STR_NONE : row_setting_get(&c, tx->arena).value;
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -37,7 +36,7 @@ static enum err read_sample(struct tx *tx, struct str *ret)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL(sealed_webhook_newest), &c);
-    *ret = e ? STR_NONE : arena_str(tx->arena, col_blob(&c, COL_SEALED_WEBHOOK_NEWEST_SECRET));
+    *ret = e ? STR_NONE : row_sealed_webhook_newest(&c, tx->arena).secret;
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -121,22 +120,15 @@ enum err master_seal(struct tx *tx, const char *purpose, struct str plain, struc
 static const struct kind {
     const char *purpose;
     enum sql list, replace;
-    int id_column, sealed_column; /* of `list` */
 } kinds[] = {
-    {WEBHOOK_PURPOSE, SQL_SEALED_WEBHOOKS, SQL_SEALED_WEBHOOK_REPLACE, COL_SEALED_WEBHOOKS_ID,
-     COL_SEALED_WEBHOOKS_SECRET},
-    {WEBHOOK_PURPOSE, SQL_SEALED_WEBHOOKS_PREVIOUS, SQL_SEALED_WEBHOOK_PREVIOUS_REPLACE,
-     COL_SEALED_WEBHOOKS_PREVIOUS_ID, COL_SEALED_WEBHOOKS_PREVIOUS_PREVIOUS_SECRET},
-    {WEBHOOK_PURPOSE, SQL_SEALED_BUILDING_WEBHOOKS, SQL_SEALED_BUILDING_WEBHOOK_REPLACE,
-     COL_SEALED_BUILDING_WEBHOOKS_ID, COL_SEALED_BUILDING_WEBHOOKS_SECRET},
-    {BOX_PURPOSE, SQL_SEALED_BOXES, SQL_SEALED_BOX_REPLACE, COL_SEALED_BOXES_NAME, COL_SEALED_BOXES_SECRET},
-    {MESSAGE_PURPOSE, SQL_SEALED_MESSAGES, SQL_SEALED_MESSAGE_REPLACE, COL_SEALED_MESSAGES_CALL_ID,
-     COL_SEALED_MESSAGES_AUDIO},
-    {PUSH_PURPOSE, SQL_SEALED_PUSH_KEYS, SQL_SEALED_PUSH_KEY_REPLACE, COL_SEALED_PUSH_KEYS_ID,
-     COL_SEALED_PUSH_KEYS_SECRET},
-    {GUEST_LINK_PURPOSE, SQL_SEALED_GUEST_LINKS, SQL_SEALED_GUEST_LINK_REPLACE, COL_SEALED_GUEST_LINKS_HASH,
-     COL_SEALED_GUEST_LINKS_TOKEN},
-    {MAIL_PURPOSE, SQL_SEALED_MAILS, SQL_SEALED_MAIL_REPLACE, COL_SEALED_MAILS_ID, COL_SEALED_MAILS_PAYLOAD},
+    {WEBHOOK_PURPOSE, SQL_SEALED_WEBHOOKS, SQL_SEALED_WEBHOOK_REPLACE},
+    {WEBHOOK_PURPOSE, SQL_SEALED_WEBHOOKS_PREVIOUS, SQL_SEALED_WEBHOOK_PREVIOUS_REPLACE},
+    {WEBHOOK_PURPOSE, SQL_SEALED_BUILDING_WEBHOOKS, SQL_SEALED_BUILDING_WEBHOOK_REPLACE},
+    {BOX_PURPOSE, SQL_SEALED_BOXES, SQL_SEALED_BOX_REPLACE},
+    {MESSAGE_PURPOSE, SQL_SEALED_MESSAGES, SQL_SEALED_MESSAGE_REPLACE},
+    {PUSH_PURPOSE, SQL_SEALED_PUSH_KEYS, SQL_SEALED_PUSH_KEY_REPLACE},
+    {GUEST_LINK_PURPOSE, SQL_SEALED_GUEST_LINKS, SQL_SEALED_GUEST_LINK_REPLACE},
+    {MAIL_PURPOSE, SQL_SEALED_MAILS, SQL_SEALED_MAIL_REPLACE},
 };
 
 /* A pass over the rows of a kind. */
@@ -147,10 +139,6 @@ struct pass {
     size_t count;               /* of rows in this batch */
     struct master_rekeyed seen; /* of this batch */
     struct master_rekeyed total;
-};
-
-struct sealed_row {
-    struct str id, sealed;
 };
 
 static enum err master_begin_rekey(struct tx *tx, void *unused)
@@ -174,21 +162,19 @@ static enum err master_end_rekey(struct tx *tx, void *unused)
     return db_exec(tx->db, SQL(setting_delete, .name = REPLACING), NULL);
 }
 
-static enum err list_rows(struct tx *tx, const struct pass *p, struct sealed_row *rows, size_t *ret_count)
+static enum err list_rows(struct tx *tx, const struct pass *p, struct row_sealed_mails *rows, size_t *ret_count)
 {
     CURSOR c;
     bool more;
     size_t n = 0;
     enum err e = db_query(tx->db, SQL_AS(p->kind->list, sealed_mails, .after = p->after, .limit = BATCH), &c);
-    while (!e && !(e = db_next(&c, &more)) && more && n < BATCH) {
-        rows[n].id = col_copy(&c, p->kind->id_column, tx->arena);
-        rows[n++].sealed = arena_str(tx->arena, col_blob(&c, p->kind->sealed_column));
-    }
+    while (!e && !(e = db_next(&c, &more)) && more && n < BATCH)
+        rows[n++] = row_sealed_mails(&c, tx->arena);
     *ret_count = n;
     return e;
 }
 
-static enum err seal_again(struct tx *tx, struct pass *p, const struct sealed_row *row)
+static enum err seal_again(struct tx *tx, struct pass *p, const struct row_sealed_mails *row)
 {
     struct str plain;
     if (crypto_open_with(MASTER_CURRENT, p->kind->purpose, row->sealed, tx->arena, &plain))
@@ -206,7 +192,7 @@ static enum err seal_again(struct tx *tx, struct pass *p, const struct sealed_ro
 static enum err seal_batch(struct tx *tx, void *arg)
 {
     struct pass *p = arg;
-    struct sealed_row rows[BATCH];
+    struct row_sealed_mails rows[BATCH];
     p->seen = (struct master_rekeyed){0};
     enum err e = list_rows(tx, p, rows, &p->count);
     for (size_t i = 0; !e && i < p->count; i++)

@@ -1,7 +1,7 @@
 #include "domain/member.h"
 
+#include "domain/list.h"
 #include "domain/owner.h"
-#include "domain/row.h"
 
 static enum err check_new(struct tx *tx, const struct id *building, struct str email)
 {
@@ -32,15 +32,16 @@ enum err member_create(struct tx *tx, const struct id *building, struct str name
 
 static struct member member_read(const struct cursor *c, struct arena *a)
 {
+    const struct row_member_list row = row_member_list(c, a);
     return (struct member){
-        .id = col_id(c, COL_MEMBER_LIST_ID),
-        .building_id = col_id(c, COL_MEMBER_LIST_BUILDING_ID),
-        .account_id = col_id(c, COL_MEMBER_LIST_ACCOUNT_ID),
-        .name = col_copy(c, COL_MEMBER_LIST_NAME, a),
-        .email = col_copy(c, COL_MEMBER_LIST_EMAIL, a),
-        .phone = col_copy(c, COL_MEMBER_LIST_PHONE, a),
-        .created_us = col_int(c, COL_MEMBER_LIST_CREATED_AT),
-        .building_label = col_copy(c, COL_MEMBER_LIST_LABEL, a),
+        .id = row.id,
+        .building_id = row.building_id,
+        .account_id = row.account_id,
+        .name = row.name,
+        .email = row.email,
+        .phone = row.phone,
+        .created_us = row.created_at,
+        .building_label = row.label,
     };
 }
 
@@ -69,9 +70,8 @@ enum err member_get(struct tx *tx, const struct id *member, struct member *ret)
     enum err e = db_one(tx->db, SQL(member_get, .id = member), &c);
     if (e)
         return e;
-    *ret = (struct member){.id = *member,
-                           .building_id = col_id(&c, COL_MEMBER_GET_BUILDING_ID),
-                           .account_id = col_id(&c, COL_MEMBER_GET_ACCOUNT_ID)};
+    const struct row_member_get row = row_member_get(&c, NULL);
+    *ret = (struct member){.id = *member, .building_id = row.building_id, .account_id = row.account_id};
     return ERR_NONE;
 }
 
@@ -94,6 +94,6 @@ enum err member_count(struct tx *tx, const struct id *building, int64_t *ret)
     CURSOR c;
     enum err e = db_one(tx->db, SQL(member_count, .building_id = building), &c);
     if (!e)
-        *ret = col_int(&c, COL_MEMBER_COUNT_MEMBERS);
+        *ret = row_member_count(&c, NULL).members;
     return e;
 }

@@ -1,7 +1,5 @@
 #include "domain/minutes.h"
 
-#include "domain/row.h"
-
 #define DAY_US    (86400 * US_PER_S)
 #define CLOCKS_US (60 * US_PER_S) /* the clock of another node may be that far ahead */
 
@@ -20,7 +18,8 @@ enum err minutes_left(struct tx *tx, const struct id *account, int64_t *ret)
                         &c);
     if (e)
         return e;
-    const int64_t left = limit - col_int(&c, COL_CALL_RECORD_MINUTES_MINUTES);
+    const struct row_call_record_minutes row = row_call_record_minutes(&c, NULL);
+    const int64_t left = limit - row.minutes;
     *ret = left > 0 ? left : 0;
     return ERR_NONE;
 }

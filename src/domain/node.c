@@ -1,13 +1,13 @@
 #include "domain/node.h"
 
-#include "domain/row.h"
+#include "domain/list.h"
 
 enum err node_clock(struct tx *tx, int64_t *ret_us)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL(node_clock), &c);
     if (!e)
-        *ret_us = col_int(&c, COL_NODE_CLOCK_NOW);
+        *ret_us = row_node_clock(&c, NULL).now;
     return e;
 }
 
@@ -28,11 +28,12 @@ enum err node_beat(struct tx *tx, const struct id *id, int64_t ahead_us, struct 
     if (e)
         return e;
     uint64_t offset_s = 0;
-    (void)str_to_u64(col_str(&c, COL_NODE_BEAT_CLOCK_OFFSET_S), INT64_MAX, &offset_s);
+    const struct row_node_beat row = row_node_beat(&c, NULL);
+    (void)str_to_u64(row.clock_offset_s, INT64_MAX, &offset_s);
     *ret = (struct node_beat){
-        .at_us = col_int(&c, COL_NODE_BEAT_HEARTBEAT_AT),
-        .others = col_int(&c, COL_NODE_BEAT_OTHERS),
-        .dead = col_id(&c, COL_NODE_BEAT_DEAD),
+        .at_us = row.heartbeat_at,
+        .others = row.others,
+        .dead = row.dead,
         .clock_offset_s = (int64_t)offset_s,
     };
     return ERR_NONE;
@@ -44,8 +45,9 @@ enum err node_end(struct tx *tx, const struct id *id, int64_t silent_us, int64_t
     enum err e = db_one(tx->db, SQL(node_end, .id = id, .silent = silent_us, .now = tx->now_us), &c);
     if (e)
         return e;
-    *ret_jobs = col_int(&c, COL_NODE_END_JOBS);
-    *ret_deliveries = col_int(&c, COL_NODE_END_DELIVERIES);
+    const struct row_node_end row = row_node_end(&c, NULL);
+    *ret_jobs = row.jobs;
+    *ret_deliveries = row.deliveries;
     return ERR_NONE;
 }
 
@@ -59,17 +61,18 @@ enum err node_list(struct tx *tx, int64_t limit, const struct node **ret, size_t
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
+        const struct row_node_list row = row_node_list(&c, tx->arena);
         list[count++] = (struct node){
-            .id = col_id(&c, COL_NODE_ID),
-            .version = col_copy(&c, COL_NODE_VERSION, tx->arena),
-            .schema_version = col_int(&c, COL_NODE_SCHEMA_VERSION),
-            .host = col_copy(&c, COL_NODE_HOST, tx->arena),
-            .address = col_copy(&c, COL_NODE_ADDRESS, tx->arena),
-            .started_us = col_int(&c, COL_NODE_STARTED_AT),
-            .heartbeat_us = col_int(&c, COL_NODE_HEARTBEAT_AT),
-            .ended_us = col_int(&c, COL_NODE_ENDED_AT),
-            .ahead_us = col_int(&c, COL_NODE_AHEAD_US),
-            .alive = col_int(&c, COL_NODE_LIST_ALIVE) != 0,
+            .id = row.node.id,
+            .version = row.node.version,
+            .schema_version = row.node.schema_version,
+            .host = row.node.host,
+            .address = row.node.address,
+            .started_us = row.node.started_at,
+            .heartbeat_us = row.node.heartbeat_at,
+            .ended_us = row.node.ended_at,
+            .ahead_us = row.node.ahead_us,
+            .alive = row.alive,
         };
     }
     if (e)

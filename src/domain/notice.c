@@ -1,6 +1,5 @@
 #include "domain/notice.h"
 
-#include "domain/row.h"
 #include "domain/text.h"
 
 const struct notice_kind notice_kinds[NOTICE_COUNT] = {
@@ -75,7 +74,7 @@ enum err notice_mail_get(struct tx *tx, const struct id *building, unsigned *ret
     enum err e = db_one(tx->db, SQL(notice_mail_get, .building_id = building), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
-    *ret = e ? 0 : (unsigned)col_int(&c, COL_NOTICE_MAIL_GET_NOTICES);
+    *ret = e ? 0 : (unsigned)row_notice_mail_get(&c, NULL).notices;
     return ERR_NONE;
 }
 

@@ -2,7 +2,6 @@
 #include "domain/mail.h"
 #include "domain/notice.h"
 #include "domain/push.h"
-#include "domain/row.h"
 
 /* Mails of a building: MAIL_BURST at once, then one in MAIL_EVERY_US. Those beyond are not sent. */
 #define MAIL_EVERY_US (180 * US_PER_S)
@@ -29,13 +28,14 @@ static enum err place_read(struct tx *tx, const struct id *building, struct plac
     enum err e = db_one(tx->db, SQL(notice_place, .id = building), &c);
     if (e)
         return e;
+    const struct row_notice_place row = row_notice_place(&c, tx->arena);
     *ret = (struct place){
-        .account_id = col_id(&c, COL_NOTICE_PLACE_ACCOUNT_ID),
-        .label = col_copy(&c, COL_NOTICE_PLACE_LABEL, tx->arena),
-        .email = col_copy(&c, COL_NOTICE_PLACE_EMAIL, tx->arena),
-        .mail = (unsigned)col_int(&c, COL_NOTICE_PLACE_NOTICES),
-        .language = col_copy(&c, COL_NOTICE_PLACE_LANGUAGE, tx->arena),
-        .paid_until_us = col_int(&c, COL_NOTICE_PLACE_PAID_UNTIL),
+        .account_id = row.account_id,
+        .label = row.label,
+        .email = row.email,
+        .mail = (unsigned)row.notices,
+        .language = row.language,
+        .paid_until_us = row.paid_until,
     };
     return ERR_NONE;
 }
@@ -94,15 +94,17 @@ static enum err list_recorded(struct tx *tx, int64_t limit, struct recorded *ret
     CURSOR c;
     int64_t n = 0;
     enum err e = db_query(tx->db, SQL(notice_list, .limit = limit), &c);
-    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < limit;)
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < limit;) {
+        const struct row_notice_list row = row_notice_list(&c, tx->arena);
         ret[n++] = (struct recorded){
-            .id = col_id(&c, COL_NOTICE_LIST_ID),
-            .moment = {.building_id = col_id(&c, COL_NOTICE_LIST_BUILDING_ID),
-                       .notices = (unsigned)col_int(&c, COL_NOTICE_LIST_NOTICES),
-                       .at_us = col_int(&c, COL_NOTICE_LIST_AT),
-                       .label = col_copy(&c, COL_NOTICE_LIST_LABEL, tx->arena),
-                       .minutes = col_int(&c, COL_NOTICE_LIST_MINUTES)},
+            .id = row.id,
+            .moment = {.building_id = row.building_id,
+                       .notices = (unsigned)row.notices,
+                       .at_us = row.at,
+                       .label = row.label,
+                       .minutes = row.minutes},
         };
+    }
     *ret_count = n;
     return e;
 }

@@ -1,8 +1,8 @@
 #include "domain/number.h"
 
 #include "domain/job.h"
+#include "domain/list.h"
 #include "domain/owner_mail.h"
-#include "domain/row.h"
 
 /* Jobs that wait for a number try again at once, and buildings without such a job get one. */
 enum err number_look(struct tx *tx)
@@ -18,9 +18,10 @@ static enum err check_pooled(struct tx *tx, struct str number, struct str countr
     enum err e = db_one(tx->db, SQL(number_get, .number = number), &c);
     if (e)
         return e;
-    if (!col_int(&c, COL_NUMBER_GET_POOLED))
+    const struct row_number_get row = row_number_get(&c, NULL);
+    if (!row.pooled)
         return tx_fail(tx, ERR_BAD_REQUEST, "the number belongs to a provider");
-    return str_eq(col_str(&c, COL_NUMBER_GET_COUNTRY), country)
+    return str_eq(row.country, country)
                ? ERR_NONE
                : tx_fail(tx, ERR_BAD_REQUEST, "the pool has the number with the other country");
 }
@@ -44,15 +45,16 @@ enum err number_list_by(struct tx *tx, const struct db_call *call, const struct 
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
+        const struct row_number_list row = row_number_list(&c, tx->arena);
         list[count++] = (struct number){
-            .number = col_copy(&c, COL_NUMBER_LIST_NUMBER, tx->arena),
-            .country = col_copy(&c, COL_NUMBER_LIST_COUNTRY, tx->arena),
-            .building_id = col_id(&c, COL_NUMBER_LIST_BUILDING_ID),
-            .held_since_us = col_int_or(&c, COL_NUMBER_LIST_HELD_SINCE, 0),
-            .pooled = col_int(&c, COL_NUMBER_LIST_POOLED) != 0,
-            .account_id = col_id(&c, COL_NUMBER_LIST_ACCOUNT_ID),
-            .building_label = col_copy(&c, COL_NUMBER_LIST_LABEL, tx->arena),
-            .email = col_copy(&c, COL_NUMBER_LIST_EMAIL, tx->arena),
+            .number = row.number,
+            .country = row.country,
+            .building_id = row.building_id,
+            .held_since_us = v_int_or(row.held_since, 0),
+            .pooled = row.pooled,
+            .account_id = row.account_id,
+            .building_label = row.label,
+            .email = row.email,
         };
     }
     if (e)
@@ -80,12 +82,11 @@ static enum err read_need(struct tx *tx, const struct id *building, struct need 
     enum err e = db_one(tx->db, SQL(building_for_number, .id = building), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
+    const struct row_building_for_number row = row_building_for_number(&c, tx->arena);
     *ret = (struct need){
-        .account_id = col_id(&c, COL_BUILDING_FOR_NUMBER_ACCOUNT_ID),
-        .number = col_copy(&c, COL_BUILDING_FOR_NUMBER_VIRTUAL_NUMBER, tx->arena),
-        .country = col_null(&c, COL_BUILDING_FOR_NUMBER_COUNTRY)
-                       ? STR("US")
-                       : col_copy(&c, COL_BUILDING_FOR_NUMBER_COUNTRY, tx->arena),
+        .account_id = row.account_id,
+        .number = row.virtual_number,
+        .country = row.country.p ? row.country : STR("US"),
     };
     return ERR_NONE;
 }
@@ -111,7 +112,7 @@ static enum err find_free(struct tx *tx, struct str country, struct str *ret)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL(number_free, .country = country), &c);
-    *ret = e ? STR_NONE : col_copy(&c, COL_NUMBER_FREE_NUMBER, tx->arena);
+    *ret = e ? STR_NONE : row_number_free(&c, tx->arena).number;
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -160,8 +161,9 @@ enum err number_look_batch(struct tx *tx, const struct id *after, int64_t limit,
     enum err e =
         db_query(tx->db, SQL(building_waiting, .after = id_given(after) ? id_str(after) : STR(""), .limit = limit), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && seen < limit; seen++) {
-        last = col_id(&c, COL_BUILDING_WAITING_ID);
-        if (col_int(&c, COL_BUILDING_WAITING_ENTITLED) && !col_int(&c, COL_BUILDING_WAITING_EXPECTED))
+        const struct row_building_waiting row = row_building_waiting(&c, NULL);
+        last = row.id;
+        if (row.entitled && !row.expected)
             list[count++] = last;
     }
     for (size_t i = 0; !e && i < count; i++)
@@ -185,9 +187,8 @@ static enum err read_entry(struct tx *tx, struct str number, struct entry *ret)
     *ret = (struct entry){0};
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    *ret = (struct entry){.known = true,
-                          .pooled = col_int(&c, COL_NUMBER_GET_POOLED) != 0,
-                          .building_id = col_id(&c, COL_NUMBER_GET_BUILDING_ID)};
+    const struct row_number_get row = row_number_get(&c, NULL);
+    *ret = (struct entry){.known = true, .pooled = row.pooled, .building_id = row.building_id};
     return ERR_NONE;
 }
 
@@ -252,9 +253,10 @@ enum err number_release(struct tx *tx, struct str number)
         enum err e = db_one(tx->db, SQL(number_holder, .number = number), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_NUMBER_NOT_FOUND : e;
-        building = col_id(&c, COL_NUMBER_HOLDER_BUILDING_ID);
-        pooled = col_int(&c, COL_NUMBER_HOLDER_POOLED) != 0;
-        account = col_id(&c, COL_NUMBER_HOLDER_ACCOUNT_ID);
+        const struct row_number_holder row = row_number_holder(&c, NULL);
+        building = row.building_id;
+        pooled = row.pooled;
+        account = row.account_id;
     }
     if (!id_given(&building))
         return ERR_NUMBER_NOT_FOUND;

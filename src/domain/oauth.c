@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include "domain/row.h"
-
 #define REFRESH       "svc_refresh_"
 #define FAMILY_LEN    21 /* base62: 125 bits, which only holders of one of its tokens know */
 #define SECRET_LEN    43
@@ -102,20 +100,19 @@ static enum err code_read(struct tx *tx, const struct hash *hash, struct str cli
     if (e)
         return e;
     const struct hash client = hash_of(client_id), redirect = hash_of(x->redirect_uri);
+    const struct row_oauth_code_get row = row_oauth_code_get(&c, NULL);
     *ret = (struct code){
-        .account = col_id(&c, COL_OAUTH_CODE_GET_ACCOUNT_ID),
-        .key = col_id(&c, COL_OAUTH_CODE_GET_KEY_ID),
-        .scopes = (uint32_t)col_int(&c, COL_OAUTH_CODE_GET_SCOPES),
-        .resource = (enum oauth_resource)col_int(&c, COL_OAUTH_CODE_GET_RESOURCE),
-        .client_name = arena_str(tx->arena, col_str(&c, COL_OAUTH_CODE_GET_CLIENT_NAME)),
-        .shared = col_int(&c, COL_OAUTH_CODE_GET_SHARED),
-        .used = col_int(&c, COL_OAUTH_CODE_GET_USED),
+        .account = row.account_id,
+        .key = row.key_id,
+        .scopes = (uint32_t)row.scopes,
+        .resource = (enum oauth_resource)row.resource,
+        .client_name = arena_str(tx->arena, row.client_name),
+        .shared = row.shared,
+        .used = row.used,
     };
-    ret->fits = col_int(&c, COL_OAUTH_CODE_GET_EXPIRES_AT) > tx->now_us &&
-                hash_matches(col_blob(&c, COL_OAUTH_CODE_GET_CLIENT), &client) &&
-                (!x->redirect_uri.p || hash_matches(col_blob(&c, COL_OAUTH_CODE_GET_REDIRECT), &redirect)) &&
-                resource_fits(ret->resource, x->resource) &&
-                verifies(tx, x->verifier, col_str(&c, COL_OAUTH_CODE_GET_CHALLENGE));
+    ret->fits = row.expires_at > tx->now_us && hash_matches(row.client, &client) &&
+                (!x->redirect_uri.p || hash_matches(row.redirect, &redirect)) &&
+                resource_fits(ret->resource, x->resource) && verifies(tx, x->verifier, row.challenge);
     return ERR_NONE;
 }
 
@@ -243,17 +240,18 @@ static enum err find_by_refresh(struct tx *tx, struct str client_id, struct str 
     enum err e = db_one(tx->db, SQL(oauth_grant_find, .family = digest_of(&family), .now = tx->now_us), &c);
     if (e)
         return e;
+    const struct row_oauth_grant_find row = row_oauth_grant_find(&c, NULL);
     *ret = (struct found){
-        .account = col_id(&c, COL_OAUTH_GRANT_FIND_ACCOUNT_ID),
-        .key = col_id(&c, COL_OAUTH_GRANT_FIND_KEY_ID),
-        .of_client = hash_matches(col_blob(&c, COL_OAUTH_GRANT_FIND_CLIENT), &client),
-        .newest = hash_matches(col_blob(&c, COL_OAUTH_GRANT_FIND_TOKEN), &hash),
-        .scopes = (uint32_t)col_int(&c, COL_OAUTH_GRANT_FIND_SCOPES),
-        .key_scopes = (uint32_t)col_int(&c, COL_OAUTH_GRANT_FIND_KEY_SCOPES),
-        .resource = (enum oauth_resource)col_int(&c, COL_OAUTH_GRANT_FIND_RESOURCE),
-        .token = arena_str(tx->arena, col_blob(&c, COL_OAUTH_GRANT_FIND_TOKEN)),
-        .renewed_us = col_int(&c, COL_OAUTH_GRANT_FIND_EXPIRES_AT) - OAUTH_GRANT_TTL_S * US_PER_S,
-        .key_expires_us = col_int(&c, COL_OAUTH_GRANT_FIND_KEY_EXPIRES_AT),
+        .account = row.account_id,
+        .key = row.key_id,
+        .of_client = hash_matches(row.client, &client),
+        .newest = hash_matches(row.token, &hash),
+        .scopes = (uint32_t)row.scopes,
+        .key_scopes = (uint32_t)row.key_scopes,
+        .resource = (enum oauth_resource)row.resource,
+        .token = arena_str(tx->arena, row.token),
+        .renewed_us = row.expires_at - OAUTH_GRANT_TTL_S * US_PER_S,
+        .key_expires_us = row.key_expires_at,
     };
     return ERR_NONE;
 }
@@ -267,10 +265,11 @@ static enum err find_by_access(struct tx *tx, struct str client_id, struct str t
     enum err e = db_one(tx->db, SQL(oauth_grant_of_key, .hash = str_bytes(hash, sizeof hash)), &c);
     if (e)
         return e;
+    const struct row_oauth_grant_of_key row = row_oauth_grant_of_key(&c, NULL);
     *ret = (struct found){
-        .account = col_id(&c, COL_OAUTH_GRANT_OF_KEY_ACCOUNT_ID),
-        .key = col_id(&c, COL_OAUTH_GRANT_OF_KEY_KEY_ID),
-        .of_client = hash_matches(col_blob(&c, COL_OAUTH_GRANT_OF_KEY_CLIENT), &client),
+        .account = row.account_id,
+        .key = row.key_id,
+        .of_client = hash_matches(row.client, &client),
     };
     return ERR_NONE;
 }

@@ -5,7 +5,6 @@
 #include "domain/job.h"
 #include "domain/operation_row.h"
 #include "domain/phone.h"
-#include "domain/row.h"
 
 /* ---- the account ---- */
 
@@ -21,14 +20,13 @@ static enum err read_standing(struct tx *tx, const struct id *account, struct st
     enum err e = db_one(tx->db, SQL(operation_account, .id = account), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
+    const struct row_operation_account row = row_operation_account(&c, tx->arena);
     *ret = (struct standing){
-        .active = str_eq(col_str(&c, COL_OPERATION_ACCOUNT_SUBSCRIPTION_STATUS),
-                         str_z(subscription_status_text(SUBSCRIPTION_ACTIVE))),
-        .subscribed = !str_eq(col_str(&c, COL_OPERATION_ACCOUNT_SUBSCRIPTION_STATUS),
-                              str_z(subscription_status_text(SUBSCRIPTION_NONE))),
-        .subscription_id = col_copy(&c, COL_OPERATION_ACCOUNT_SUBSCRIPTION_ID, tx->arena),
-        .phone = col_copy(&c, COL_OPERATION_ACCOUNT_PHONE, tx->arena),
-        .building_count = col_int(&c, COL_OPERATION_ACCOUNT_BUILDINGS),
+        .active = str_eq(row.subscription_status, str_z(subscription_status_text(SUBSCRIPTION_ACTIVE))),
+        .subscribed = !str_eq(row.subscription_status, str_z(subscription_status_text(SUBSCRIPTION_NONE))),
+        .subscription_id = row.subscription_id,
+        .phone = row.phone,
+        .building_count = row.buildings,
     };
     if (tx->config->unbilled) /* as providers/no_billing.c names it */
         ret->subscription_id = id_str(account);

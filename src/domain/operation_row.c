@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "domain/row.h"
+#include "domain/list.h"
 
 static const char *const statuses[] = {
     [OPERATION_QUOTED] = "quoted",
@@ -68,55 +68,50 @@ static enum err error_of(struct str code)
     return ERR_NONE;
 }
 
-static struct operation_billing read_billing(const struct cursor *c, struct arena *a)
+static struct operation_billing read_billing(const struct row_operation *r)
 {
     return (struct operation_billing){
-        .subscription_id = col_copy(c, COL_OPERATION_SUBSCRIPTION_ID, a),
-        .price_id = col_copy(c, COL_OPERATION_PRICE_ID, a),
-        .currency = col_copy(c, COL_OPERATION_CURRENCY, a),
-        .interval = col_copy(c, COL_OPERATION_BILLING_INTERVAL, a),
-        .current_quantity = col_int(c, COL_OPERATION_CURRENT_QUANTITY),
-        .new_quantity = col_int(c, COL_OPERATION_NEW_QUANTITY),
-        .next_invoice_minor = col_int(c, COL_OPERATION_NEXT_INVOICE_MINOR),
-        .per_building_minor = col_int_or(c, COL_OPERATION_PER_BUILDING_MINOR, -1),
-        .proration_s = col_int(c, COL_OPERATION_PRORATION_S),
+        .subscription_id = r->subscription_id,
+        .price_id = r->price_id,
+        .currency = r->currency,
+        .interval = r->billing_interval,
+        .current_quantity = r->current_quantity,
+        .new_quantity = r->new_quantity,
+        .next_invoice_minor = r->next_invoice_minor,
+        .per_building_minor = v_int_or(r->per_building_minor, -1),
+        .proration_s = r->proration_s,
     };
 }
 
-static struct operation operation_read(const struct cursor *c, struct tx *tx)
+static struct operation operation_read(const struct row_operation *r, int64_t now_us)
 {
-    struct arena *a = tx->arena;
     struct operation o = {
-        .id = col_id(c, COL_OPERATION_ID),
-        .account_id = col_id(c, COL_OPERATION_ACCOUNT_ID),
-        .action = str_eq(col_str(c, COL_OPERATION_ACTION), STR("add")) ? OPERATION_ADD : OPERATION_REMOVE,
-        .status = operation_status_of(col_str(c, COL_OPERATION_STATUS)),
-        .created_us = col_int(c, COL_OPERATION_CREATED_AT),
-        .expires_us = col_int(c, COL_OPERATION_EXPIRES_AT),
-        .building_id = col_id(c, COL_OPERATION_BUILDING_ID),
-        .label = col_copy(c, COL_OPERATION_LABEL, a),
-        .address = {.street = col_copy(c, COL_OPERATION_STREET, a),
-                    .city = col_copy(c, COL_OPERATION_CITY, a),
-                    .state = col_copy(c, COL_OPERATION_STATE, a),
-                    .zip = col_copy(c, COL_OPERATION_ZIP, a),
-                    .country = col_copy(c, COL_OPERATION_COUNTRY, a)},
-        .unlock_tone = col_copy(c, COL_OPERATION_UNLOCK_TONE, a),
-        .phone_number = col_copy(c, COL_OPERATION_PHONE_NUMBER, a),
-        .phone_given = col_int(c, COL_OPERATION_PHONE_GIVEN) != 0,
-        .virtual_number = col_copy(c, COL_OPERATION_VIRTUAL_NUMBER, a),
-        .building_count = col_int(c, COL_OPERATION_BUILDING_COUNT),
-        .billing = read_billing(c, a),
-        .request_id = col_copy(c, COL_OPERATION_REQUEST_ID, a),
-        .step = step_of(col_str(c, COL_OPERATION_STEP)),
-        .attempt = col_int(c, COL_OPERATION_ATTEMPT),
-        .progressed_us = col_int_or(c, COL_OPERATION_PROGRESSED_AT, 0),
-        .error = error_of(col_str(c, COL_OPERATION_ERROR)),
-        .result_number = col_copy(c, COL_OPERATION_RESULT_NUMBER, a),
+        .id = r->id,
+        .account_id = r->account_id,
+        .action = str_eq(r->action, STR("add")) ? OPERATION_ADD : OPERATION_REMOVE,
+        .status = operation_status_of(r->status),
+        .created_us = r->created_at,
+        .expires_us = r->expires_at,
+        .building_id = r->building_id,
+        .label = r->label,
+        .address = {.street = r->street, .city = r->city, .state = r->state, .zip = r->zip, .country = r->country},
+        .unlock_tone = r->unlock_tone,
+        .phone_number = r->phone_number,
+        .phone_given = r->phone_given,
+        .virtual_number = r->virtual_number,
+        .building_count = r->building_count,
+        .billing = read_billing(r),
+        .request_id = r->request_id,
+        .step = step_of(r->step),
+        .attempt = r->attempt,
+        .progressed_us = v_int_or(r->progressed_at, 0),
+        .error = error_of(r->error),
+        .result_number = r->result_number,
     };
-    struct str hash = col_blob(c, COL_OPERATION_REQUEST_HASH);
+    const struct str hash = r->request_hash;
     if (hash.n == SHA256_LEN)
         memcpy(o.request_hash, hash.p, SHA256_LEN);
-    if (o.status == OPERATION_QUOTED && o.expires_us <= tx->now_us)
+    if (o.status == OPERATION_QUOTED && o.expires_us <= now_us)
         o.status = OPERATION_EXPIRED;
     return o;
 }
@@ -125,9 +120,11 @@ enum err operation_one(struct tx *tx, const struct db_call *call, struct operati
 {
     CURSOR c;
     enum err e = db_one(tx->db, call, &c);
-    if (!e)
-        *ret = operation_read(&c, tx);
-    return e;
+    if (e)
+        return e;
+    const struct row_operation row = row_operation(&c, tx->arena);
+    *ret = operation_read(&row, tx->now_us);
+    return ERR_NONE;
 }
 
 /* ---- reading ---- */
@@ -170,8 +167,9 @@ enum err operation_list_current(struct tx *tx, const struct operation **ret, con
     for (bool more; !(e = db_next(&c, &more)) && more; count++) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
         emails = list_room(tx->arena, emails, count, &email_room, sizeof *emails);
-        list[count] = operation_read(&c, tx);
-        emails[count] = col_copy(&c, COL_OPERATION_LIST_CURRENT_EMAIL, tx->arena);
+        const struct row_operation_list_current row = row_operation_list_current(&c, tx->arena);
+        list[count] = operation_read(&row.operation, tx->now_us);
+        emails[count] = row.email;
     }
     if (e)
         return e;

@@ -4,7 +4,6 @@
 
 #include "domain/mail.h"
 #include "domain/notice.h"
-#include "domain/row.h"
 #include "domain/text.h"
 
 #define WORTH_US      (86400 * US_PER_S) /* not sent after that */
@@ -58,9 +57,8 @@ static enum err owner_place(struct tx *tx, const struct id *building, struct own
     enum err e = db_one(tx->db, SQL(owner_mail_place, .id = building), &c);
     if (e)
         return e;
-    *ret = (struct owner_place){.email = col_copy(&c, COL_OWNER_MAIL_PLACE_EMAIL, tx->arena),
-                                .label = col_copy(&c, COL_OWNER_MAIL_PLACE_LABEL, tx->arena),
-                                .language = col_copy(&c, COL_OWNER_MAIL_PLACE_LANGUAGE, tx->arena)};
+    const struct row_owner_mail_place row = row_owner_mail_place(&c, tx->arena);
+    *ret = (struct owner_place){.email = row.email, .label = row.label, .language = row.language};
     return ERR_NONE;
 }
 
@@ -135,7 +133,8 @@ enum err owner_mail_export(struct tx *tx, const struct id *account, struct brows
         enum err e = db_one(tx->db, SQL(account_get, .id = account), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
-        to = col_copy(&c, COL_ACCOUNT_GET_EMAIL, tx->arena);
+        const struct row_account_get row = row_account_get(&c, tx->arena);
+        to = row.email;
     }
     enum err e = db_exec(
         tx->db,

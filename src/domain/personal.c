@@ -6,7 +6,6 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "domain/call_message.h"
-#include "domain/row.h"
 #include "store/sql_table.h"
 
 #define PAGE_ROWS  500
@@ -95,14 +94,6 @@ static void put_base64(struct str bytes, struct buf *out)
     g_free(text);
 }
 
-static enum err put_blob(struct tx *tx, const struct personal_table *t, struct str bytes, struct buf *out)
-{
-    if (t->purpose && !crypto_open(t->purpose, bytes, tx->arena, &bytes))
-        return ERR_SECRET_DECRYPT_FAILED;
-    put_base64(bytes, out);
-    return ERR_NONE;
-}
-
 static void put_moment(int64_t at_us, struct buf *out)
 {
     if (at_us > 0 && at_us < INT64_MAX)
@@ -111,44 +102,39 @@ static void put_moment(int64_t at_us, struct buf *out)
         buf_lit(out, "null");
 }
 
+static enum err put_blob(struct tx *tx, const struct personal_table *t, enum sql_kind kind, struct str bytes,
+                         struct buf *out)
+{
+    if (kind == SQL_KIND_IDBYTES) {
+        const struct id id = bytes.n == ID_BYTES_LEN ? id_from_bytes((const unsigned char *)bytes.p) : (struct id){{0}};
+        json_put_str(out, id_str(&id));
+        return ERR_NONE;
+    }
+    if (t->purpose && !crypto_open(t->purpose, bytes, tx->arena, &bytes))
+        return ERR_SECRET_DECRYPT_FAILED;
+    put_base64(bytes, out);
+    return ERR_NONE;
+}
+
 static enum err put_column(struct tx *tx, const struct personal_table *t, const struct cursor *c, int i,
                            struct buf *out)
 {
-    struct id id;
-    if (col_null(c, i)) {
+    const enum sql_kind kind = columns_of(t)[i].kind;
+    const struct val v = db_column(c, i, NULL);
+    if (v.kind == VAL_NULL)
         buf_lit(out, "null");
-        return ERR_NONE;
-    }
-    switch (columns_of(t)[i].kind) {
-    case SQL_KIND_INT:
-    case SQL_KIND_INT_OR_NULL:
-        buf_printf(out, "%" PRId64, col_int(c, i));
-        break;
-    case SQL_KIND_BOOL:
-    case SQL_KIND_BOOL_OR_NULL:
-        buf_str(out, col_int(c, i) ? STR("true") : STR("false"));
-        break;
-    case SQL_KIND_TIME:
-    case SQL_KIND_TIME_OR_NULL:
-        put_moment(col_int(c, i), out);
-        break;
-    case SQL_KIND_IDBYTES:
-        id = col_id_bytes(c, i);
-        json_put_str(out, id_str(&id));
-        break;
-    case SQL_KIND_JSON:
-        buf_str(out, col_str(c, i));
-        break;
-    case SQL_KIND_BLOB:
-        return put_blob(tx, t, col_blob(c, i), out);
-    case SQL_KIND_TEXT:
-    case SQL_KIND_ID:
-        json_put_str(out, col_str(c, i));
-        break;
-    case SQL_KIND_ANY:
-    case SQL_KIND_NOTHING:
-        return ERR_INTERNAL_ERROR;
-    }
+    else if (v.kind == VAL_BOOL)
+        buf_str(out, v.b ? STR("true") : STR("false"));
+    else if (v.kind == VAL_INT)
+        buf_printf(out, "%" PRId64, v.i);
+    else if (v.kind == VAL_TIME)
+        put_moment(v.i, out);
+    else if (v.kind == VAL_BLOB)
+        return put_blob(tx, t, kind, v.s, out);
+    else if (kind == SQL_KIND_JSON)
+        buf_str(out, v.s);
+    else
+        json_put_str(out, v.s);
     return out->full ? ERR_INTERNAL_ERROR : ERR_NONE;
 }
 
@@ -171,12 +157,11 @@ static enum err put_object(struct tx *tx, const struct personal_table *t, const 
 static struct val key_at(struct tx *tx, const struct personal_table *t, int i, const struct cursor *row)
 {
     const enum sql_kind kind = columns_of(t)[i].kind;
+    if (row)
+        return db_column(row, i, tx->arena);
     if (kind == SQL_KIND_TEXT || kind == SQL_KIND_ID)
-        return v_str(row ? col_copy(row, i, tx->arena) : STR(""));
-    if (kind != SQL_KIND_IDBYTES)
-        return v_int(row ? col_int(row, i) : INT64_MIN);
-    const struct str bytes = row ? arena_str(tx->arena, col_blob(row, i)) : STR("");
-    return v_blob(bytes.p, bytes.n);
+        return v_str(STR(""));
+    return kind == SQL_KIND_IDBYTES ? v_blob("", 0) : v_int(INT64_MIN);
 }
 
 static bool has_audio(const struct personal_table *t)

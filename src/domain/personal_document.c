@@ -5,7 +5,6 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
-#include "domain/row.h"
 
 /* A part ends after the page that reaches one of these. */
 #define PART_BYTES (256U << 10)
@@ -45,7 +44,7 @@ static enum err next_owner(struct tx *tx, const struct id *account, const struct
     if (!e)
         e = db_next(&c, &more);
     if (!e)
-        *ret = more ? col_id(&c, 0) : (struct id){{0}};
+        *ret = more ? row_export_next_building(&c, NULL).id : (struct id){{0}};
     return e;
 }
 
@@ -115,7 +114,7 @@ enum err personal_part(struct tx *tx, const struct id *account, struct str email
  * its name, because another program may read the text. */
 static struct str val_text(struct arena *a, struct val v)
 {
-    if (v.kind == VAL_INT)
+    if (v.kind == VAL_INT || v.kind == VAL_TIME)
         return arena_printf(a, "i%" PRIu64, (uint64_t)v.i);
     if (v.kind != VAL_STR && v.kind != VAL_BLOB)
         return STR("-");

@@ -6,7 +6,6 @@
 #include "domain/account.h"
 #include "domain/destination.h"
 #include "domain/minutes.h"
-#include "domain/row.h"
 
 #define CODES         1000000
 #define MAC_INPUT_MAX (ID_LEN + 1 + PHONE_CODE_LEN)
@@ -28,10 +27,11 @@ static enum err owner_get(struct tx *tx, const struct id *account, struct owner 
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     struct str active = str_z(subscription_status_text(SUBSCRIPTION_ACTIVE));
-    *ret = (struct owner){.phone = col_copy(&c, COL_PHONE_ACCOUNT_PHONE, tx->arena),
-                          .verified_us = col_int(&c, COL_PHONE_ACCOUNT_PHONE_VERIFIED_AT),
-                          .subscribed = str_eq(col_str(&c, COL_PHONE_ACCOUNT_SUBSCRIPTION_STATUS), active),
-                          .number = col_copy(&c, COL_PHONE_ACCOUNT_NUMBER, tx->arena)};
+    const struct row_phone_account row = row_phone_account(&c, tx->arena);
+    *ret = (struct owner){.phone = row.phone,
+                          .verified_us = row.phone_verified_at,
+                          .subscribed = str_eq(row.subscription_status, active),
+                          .number = row.number};
     return ERR_NONE;
 }
 
@@ -81,7 +81,7 @@ static enum err phone_check_window(struct tx *tx, const struct id *account, cons
         SQL_AS(w->nth, phone_code_nth, .account_id = account, .after = tx->now_us - length_us, .skip = w->max - 1), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    set_retry_after(tx, col_int(&c, COL_PHONE_NTH_CREATED_AT) + length_us);
+    set_retry_after(tx, row_phone_nth(&c, NULL).created_at + length_us);
     return w->error;
 }
 
@@ -109,15 +109,13 @@ static enum err waiting_get(struct tx *tx, const struct id *account, struct wait
     enum err e = db_one(tx->db, SQL(phone_code_newest, .account_id = account), &c);
     if (e)
         return e;
-    if (!col_null(&c, COL_PHONE_CODE_NEWEST_USED_AT) || col_int(&c, COL_PHONE_CODE_NEWEST_EXPIRES_AT) <= tx->now_us)
+    const struct row_phone_code_newest row = row_phone_code_newest(&c, tx->arena);
+    if (v_set(row.used_at) || row.expires_at <= tx->now_us)
         return ERR_NOT_FOUND;
-    struct str mac = col_blob(&c, COL_PHONE_CODE_NEWEST_CODE_MAC);
+    struct str mac = row.code_mac;
     if (mac.n != sizeof ret->mac)
         return ERR_INTERNAL_ERROR;
-    *ret = (struct waiting){.id = col_id(&c, COL_PHONE_CODE_NEWEST_ID),
-                            .number = col_copy(&c, COL_PHONE_CODE_NEWEST_PHONE, tx->arena),
-                            .attempts = col_int(&c, COL_PHONE_CODE_NEWEST_ATTEMPTS),
-                            .expires_us = col_int(&c, COL_PHONE_CODE_NEWEST_EXPIRES_AT)};
+    *ret = (struct waiting){.id = row.id, .number = row.phone, .attempts = row.attempts, .expires_us = row.expires_at};
     memcpy(ret->mac, mac.p, mac.n);
     return ERR_NONE;
 }

@@ -3,8 +3,8 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "domain/browser.h"
+#include "domain/list.h"
 #include "domain/master.h"
-#include "domain/row.h"
 
 #define LEASED_LOOK_US (2 * US_PER_S) /* the node that sends a message may have died */
 #define KEY_NAME       STR("vapid")
@@ -24,10 +24,9 @@ static struct str push_browser_hash(const struct push_browser *b)
     return str_bytes(b->hash, sizeof b->hash);
 }
 
-static struct push_browser col_browser(const struct cursor *c, int i)
+static struct push_browser browser_of(struct str hash)
 {
     struct push_browser b = {{0}};
-    const struct str hash = col_blob(c, i);
     if (hash.n == sizeof b.hash)
         memcpy(b.hash, hash.p, sizeof b.hash);
     return b;
@@ -63,7 +62,8 @@ enum err push_key_get(struct tx *tx, struct webpush_key *ret)
     enum err e = db_one(tx->db, SQL(push_key_get, .id = KEY_NAME), &c);
     if (e)
         return e;
-    if (!crypto_open(PUSH_PURPOSE, col_blob(&c, COL_PUSH_KEY_GET_SECRET), tx->arena, &secret))
+    const struct row_push_key_get row = row_push_key_get(&c, NULL);
+    if (!crypto_open(PUSH_PURPOSE, row.secret, tx->arena, &secret))
         return ERR_SECRET_DECRYPT_FAILED;
     const bool valid = secret.n == WEBPUSH_KEY_LEN && webpush_key_from((const unsigned char *)secret.p, ret);
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): a copy in the arena */
@@ -76,7 +76,7 @@ enum err push_key_point(struct tx *tx, struct str *ret)
     CURSOR c;
     enum err e = db_one(tx->db, SQL(push_key_get, .id = KEY_NAME), &c);
     if (!e)
-        *ret = base64url_encode(tx->arena, col_blob(&c, COL_PUSH_KEY_GET_POINT));
+        *ret = base64url_encode(tx->arena, row_push_key_get(&c, NULL).point);
     return e;
 }
 
@@ -87,7 +87,7 @@ enum err push_browser_of(struct tx *tx, const struct id *account, const struct i
     CURSOR c;
     enum err e = db_one(tx->db, SQL(push_browser, .account_id = account, .id = key), &c);
     if (!e)
-        *ret = col_browser(&c, COL_PUSH_BROWSER_HASH);
+        *ret = browser_of(row_push_browser(&c, NULL).hash);
     return e;
 }
 
@@ -124,13 +124,14 @@ enum err push_list(struct tx *tx, const struct id *building, const struct push_e
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
+        const struct row_push_list row = row_push_list(&c, tx->arena);
         list[count++] = (struct push_entry){
-            .browser_id = col_id(&c, COL_PUSH_LIST_ID),
-            .program = col_copy(&c, COL_PUSH_LIST_PROGRAM, tx->arena),
-            .system = col_copy(&c, COL_PUSH_LIST_SYSTEM, tx->arena),
-            .browser = col_browser(&c, COL_PUSH_LIST_HASH),
-            .notices = (unsigned)col_int(&c, COL_PUSH_LIST_NOTICES),
-            .created_us = col_int(&c, COL_PUSH_LIST_CREATED_AT),
+            .browser_id = row.id,
+            .program = row.program,
+            .system = row.system,
+            .browser = browser_of(row.hash),
+            .notices = (unsigned)row.notices,
+            .created_us = row.created_at,
         };
     }
     if (e)
@@ -195,10 +196,10 @@ static enum err list_targets(struct tx *tx, const struct notice_moment *m, struc
                           SQL(push_targets, .building_id = &m->building_id, .now = tx->now_us, .since = push_since(tx),
                               .notice = m->notices),
                           &c);
-    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < BROWSERS_MAX;)
-        ret[n++] =
-            (struct target){col_browser(&c, COL_PUSH_TARGETS_HASH), (unsigned)col_int(&c, COL_PUSH_TARGETS_NOTICES),
-                            col_copy(&c, COL_PUSH_TARGETS_LANGUAGE, tx->arena)};
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < BROWSERS_MAX;) {
+        const struct row_push_targets row = row_push_targets(&c, tx->arena);
+        ret[n++] = (struct target){browser_of(row.hash), (unsigned)row.notices, row.language};
+    }
     *ret_count = n;
     return e;
 }
@@ -221,7 +222,7 @@ static enum err label_of(struct tx *tx, const struct id *building, struct str *r
     CURSOR c;
     enum err e = db_one(tx->db, SQL(notice_place, .id = building), &c);
     if (!e)
-        *ret = col_copy(&c, COL_NOTICE_PLACE_LABEL, tx->arena);
+        *ret = row_notice_place(&c, tx->arena).label;
     return e;
 }
 
@@ -267,12 +268,13 @@ static enum err push_address(struct tx *tx, struct push_message *m)
                         &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    const struct str p256dh = col_blob(&c, COL_PUSH_TARGET_P256DH), auth = col_blob(&c, COL_PUSH_TARGET_AUTH);
+    const struct row_push_target row = row_push_target(&c, tx->arena);
+    const struct str p256dh = row.p256dh, auth = row.auth;
     if (p256dh.n != sizeof m->keys.p256dh || auth.n != sizeof m->keys.auth)
         return ERR_INTERNAL_ERROR;
     memcpy(m->keys.p256dh, p256dh.p, p256dh.n);
     memcpy(m->keys.auth, auth.p, auth.n);
-    m->endpoint = col_copy(&c, COL_PUSH_TARGET_ENDPOINT, tx->arena);
+    m->endpoint = row.endpoint;
     return ERR_NONE;
 }
 
@@ -281,16 +283,18 @@ static enum err take_due(struct tx *tx, struct str busy, struct push_message *re
     CURSOR c;
     size_t n = 0;
     enum err e = db_query(tx->db, SQL(push_message_take, .now = tx->now_us, .limit = PUSH_TAKE_MAX, .busy = busy), &c);
-    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < PUSH_TAKE_MAX;)
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < PUSH_TAKE_MAX;) {
+        const struct row_push_message_take row = row_push_message_take(&c, tx->arena);
         ret[n++] = (struct push_message){
-            .building_id = col_id(&c, COL_PUSH_MESSAGE_TAKE_BUILDING_ID),
-            .account_id = col_id(&c, COL_PUSH_MESSAGE_TAKE_ACCOUNT_ID),
-            .browser = col_browser(&c, COL_PUSH_MESSAGE_TAKE_HASH),
-            .notice = (enum notice)col_int(&c, COL_PUSH_MESSAGE_TAKE_NOTICE),
-            .at_us = col_int(&c, COL_PUSH_MESSAGE_TAKE_AT),
-            .attempt = col_int(&c, COL_PUSH_MESSAGE_TAKE_ATTEMPTS),
-            .payload = col_copy(&c, COL_PUSH_MESSAGE_TAKE_PAYLOAD, tx->arena),
+            .building_id = row.building_id,
+            .account_id = row.account_id,
+            .browser = browser_of(row.hash),
+            .notice = (enum notice)row.notice,
+            .at_us = row.at,
+            .attempt = row.attempts,
+            .payload = row.payload,
         };
+    }
     *ret_count = n;
     return e;
 }
@@ -315,8 +319,9 @@ enum err push_next(struct tx *tx, int64_t *ret_us)
     enum err e = db_one(tx->db, SQL(push_next), &c);
     if (e)
         return e;
-    const int64_t look_us = col_int(&c, COL_PUSH_NEXT_LEASED) ? tx->now_us + LEASED_LOOK_US : INT64_MAX;
-    const int64_t due_us = col_int(&c, COL_PUSH_NEXT_RECORDED) ? 0 : col_int_or(&c, COL_PUSH_NEXT_DUE_AT, INT64_MAX);
+    const struct row_push_next row = row_push_next(&c, NULL);
+    const int64_t look_us = row.leased ? tx->now_us + LEASED_LOOK_US : INT64_MAX;
+    const int64_t due_us = row.recorded ? 0 : v_int_or(row.due_at, INT64_MAX);
     *ret_us = due_us < look_us ? due_us : look_us;
     return ERR_NONE;
 }

@@ -1,7 +1,6 @@
 #include "domain/recording.h"
 
 #include "domain/owner.h"
-#include "domain/row.h"
 
 const char *const recording_names[] = {[GREETING_WELCOME] = "welcome",
                                        [GREETING_GRANTED] = "granted",
@@ -34,13 +33,15 @@ enum err recording_list(struct tx *tx, const struct id *building, struct recordi
         return e;
     CURSOR c;
     e = db_query(tx->db, SQL(recording_list, .building_id = building), &c);
-    for (bool more; !e && !(e = db_next(&c, &more)) && more && count < GREETING_COUNT;)
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && count < GREETING_COUNT;) {
+        const struct row_recording_list row = row_recording_list(&c, NULL);
         ret[count++] = (struct recording){
-            .which = (enum greeting)col_int(&c, COL_RECORDING_LIST_WHICH),
-            .id = col_id(&c, COL_RECORDING_LIST_ID),
-            .created_at_us = col_int(&c, COL_RECORDING_LIST_CREATED_AT),
-            .length = col_int(&c, COL_RECORDING_LIST_LENGTH),
+            .which = (enum greeting)row.which,
+            .id = row.id,
+            .created_at_us = row.created_at,
+            .length = row.length,
         };
+    }
     if (!e)
         *ret_count = count;
     return e;
@@ -58,6 +59,6 @@ enum err recording_audio(struct tx *tx, const struct id *recording, struct str *
     CURSOR c;
     enum err e = db_one(tx->db, SQL(recording_audio, .id = recording), &c);
     if (!e)
-        *ret = arena_str(tx->arena, col_blob(&c, COL_RECORDING_AUDIO_AUDIO));
+        *ret = row_recording_audio(&c, tx->arena).audio;
     return e;
 }

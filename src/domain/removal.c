@@ -1,7 +1,6 @@
 #include "domain/removal.h"
 
 #include "domain/number.h"
-#include "domain/row.h"
 
 #define BATCH 1000 /* rows of a table in a transaction, so that other writers wait only shortly */
 
@@ -42,7 +41,8 @@ static enum err removal_release_number(struct tx *tx, const struct id *building)
         enum err e = db_one(tx->db, SQL(building_for_number, .id = building), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_NONE : e;
-        number = col_copy(&c, COL_BUILDING_FOR_NUMBER_VIRTUAL_NUMBER, tx->arena);
+        const struct row_building_for_number row = row_building_for_number(&c, tx->arena);
+        number = row.virtual_number;
     }
     enum err e = number.p ? number_release(tx, number) : ERR_NONE;
     return e == ERR_NUMBER_NOT_FOUND ? ERR_NONE : e; /* not in the inventory */

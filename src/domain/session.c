@@ -34,11 +34,12 @@ static enum err session_check_count(struct tx *tx, struct str email)
                         &c);
     if (e)
         return e;
-    if (col_int(&c, COL_CHALLENGE_COUNT_PENDING) >= CHALLENGES_MAX)
+    const struct row_challenge_count row = row_challenge_count(&c, NULL);
+    if (row.pending >= CHALLENGES_MAX)
         return ERR_OTP_RATE_LIMIT;
-    if (col_int(&c, COL_CHALLENGE_COUNT_UNUSED) < tx->config->limits_otp_per_email)
+    if (row.unused < tx->config->limits_otp_per_email)
         return ERR_NONE;
-    const int64_t next_us = col_int(&c, COL_CHALLENGE_COUNT_NEWEST) - ttl_us + CHALLENGE_PAUSE_S * US_PER_S;
+    const int64_t next_us = row.newest - ttl_us + CHALLENGE_PAUSE_S * US_PER_S;
     if (next_us <= tx->now_us)
         return ERR_NONE;
     tx->retry_after_s = (next_us - tx->now_us + US_PER_S - 1) / US_PER_S;
@@ -105,10 +106,11 @@ static enum err challenge_redeem(struct tx *tx, struct str email, struct str cha
         enum err e = db_one(tx->db, SQL(challenge_get, .id = challenge, .email = email, .now = tx->now_us), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_INVALID_OTP : e;
-        struct str found = col_blob(&c, COL_CHALLENGE_GET_OTP_MAC);
+        const struct row_challenge_get row = row_challenge_get(&c, NULL);
+        struct str found = row.otp_mac;
         if (found.n == sizeof stored)
             memcpy(stored, found.p, sizeof stored);
-        alive = col_int(&c, COL_CHALLENGE_GET_ATTEMPTS) < CHALLENGE_ATTEMPTS;
+        alive = row.attempts < CHALLENGE_ATTEMPTS;
     }
     if (!alive)
         return ERR_INVALID_OTP;

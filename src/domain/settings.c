@@ -6,7 +6,6 @@
 #include "base/crypto.h"
 #include "domain/feed.h"
 #include "domain/phone.h"
-#include "domain/row.h"
 #include "domain/schedule.h"
 
 #define STORED_MAX 8192 /* bytes hashed: an ID, a number, a tone and four greetings */
@@ -41,7 +40,7 @@ static enum err read_known(struct tx *tx, const struct id *building, struct stor
     ret->known_count = 0;
     enum err e = db_query(tx->db, SQL(access_callers, .building_id = building, .limit = CALLERS_KNOWN_MAX), &c);
     while (!e && ret->known_count < CALLERS_KNOWN_MAX && !(e = db_next(&c, &more)) && more)
-        ret->known[ret->known_count++] = col_copy(&c, COL_ACCESS_CALLERS_NUMBER, tx->arena);
+        ret->known[ret->known_count++] = row_access_callers(&c, tx->arena).number;
     return e;
 }
 
@@ -51,16 +50,19 @@ static enum err read_stored(struct tx *tx, const struct id *account, const struc
     enum err e = db_one(tx->db, SQL(building_settings, .account_id = account, .id = building), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    ret->number = col_copy(&c, COL_BUILDING_SETTINGS_VIRTUAL_NUMBER, tx->arena);
-    ret->tone = col_copy(&c, COL_BUILDING_SETTINGS_UNLOCK_TONE, tx->arena);
-    for (int i = 0; i < GREETING_COUNT; i++)
-        ret->greetings[i] = col_copy(&c, COL_BUILDING_SETTINGS_GREETING_WELCOME + i, tx->arena);
-    ret->version = col_int(&c, COL_BUILDING_SETTINGS_SETTINGS_VERSION);
-    ret->timezone = col_copy(&c, COL_BUILDING_SETTINGS_TIMEZONE, tx->arena);
-    ret->phone = col_copy(&c, COL_BUILDING_SETTINGS_FORWARD_PHONE, tx->arena);
-    ret->release = release_read(&c, COL_BUILDING_SETTINGS_RELEASE, tx->config);
-    ret->ring = ring_read(&c, COL_BUILDING_SETTINGS_RING, !col_null(&c, COL_BUILDING_SETTINGS_PHONE), tx->arena);
-    ret->callers = callers_read(&c, COL_BUILDING_SETTINGS_CALLERS, tx->arena);
+    const struct row_building_settings row = row_building_settings(&c, tx->arena);
+    ret->number = row.virtual_number;
+    ret->tone = row.unlock_tone;
+    ret->greetings[GREETING_WELCOME] = row.greeting_welcome;
+    ret->greetings[GREETING_GRANTED] = row.greeting_granted;
+    ret->greetings[GREETING_DENIED] = row.greeting_denied;
+    ret->greetings[GREETING_FORWARDING] = row.greeting_forwarding;
+    ret->version = row.settings_version;
+    ret->timezone = row.timezone;
+    ret->phone = row.forward_phone;
+    ret->release = release_read(&row.release, tx->config);
+    ret->ring = ring_read(&row.ring, row.phone.p != NULL);
+    ret->callers = callers_read(&row.callers);
     return ERR_NONE;
 }
 

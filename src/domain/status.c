@@ -1,13 +1,11 @@
 #include "domain/status.h"
 
-#include "domain/row.h"
-
 #define KINDS_MAX 64
 
-static int64_t late_us(const struct cursor *c, int column, int64_t now_us)
+static int64_t late_us(struct val due_at, int64_t now_us)
 {
-    const int64_t due_us = col_int(c, column);
-    return col_null(c, column) || due_us > now_us ? 0 : now_us - due_us;
+    const int64_t due_us = v_int_or(due_at, now_us);
+    return due_us > now_us ? 0 : now_us - due_us;
 }
 
 enum err status_read(struct tx *tx, struct status *ret)
@@ -16,11 +14,12 @@ enum err status_read(struct tx *tx, struct status *ret)
     enum err e = db_one(tx->db, SQL(status_counts, .most = STATUS_COUNT_MAX, .now = tx->now_us), &c);
     if (e)
         return e;
-    *ret = (struct status){.deliveries = col_int(&c, COL_STATUS_COUNTS_DELIVERIES),
-                           .jobs = col_int(&c, COL_STATUS_COUNTS_JOBS),
-                           .operations = col_int(&c, COL_STATUS_COUNTS_OPERATIONS),
-                           .delivery_late_us = late_us(&c, COL_STATUS_COUNTS_DELIVERY_DUE_AT, tx->now_us),
-                           .job_late_us = late_us(&c, COL_STATUS_COUNTS_JOB_DUE_AT, tx->now_us)};
+    const struct row_status_counts row = row_status_counts(&c, NULL);
+    *ret = (struct status){.deliveries = row.deliveries,
+                           .jobs = row.jobs,
+                           .operations = row.operations,
+                           .delivery_late_us = late_us(row.delivery_due_at, tx->now_us),
+                           .job_late_us = late_us(row.job_due_at, tx->now_us)};
     return ERR_NONE;
 }
 
@@ -31,9 +30,10 @@ enum err status_failing(struct tx *tx, const struct status_failing **ret, size_t
     bool more = false;
     CURSOR c;
     enum err e = db_query(tx->db, SQL(status_failing, .limit = STATUS_FAILING_MAX), &c);
-    while (!e && !(e = db_next(&c, &more)) && more && count < KINDS_MAX)
-        list[count++] = (struct status_failing){col_copy(&c, COL_STATUS_FAILING_KIND, tx->arena),
-                                                col_int(&c, COL_STATUS_FAILING_JOBS)};
+    while (!e && !(e = db_next(&c, &more)) && more && count < KINDS_MAX) {
+        const struct row_status_failing row = row_status_failing(&c, tx->arena);
+        list[count++] = (struct status_failing){row.kind, row.jobs};
+    }
     if (e)
         return e;
     *ret = list;

@@ -4,7 +4,6 @@
 #include "domain/number.h"
 #include "domain/owner_mail.h"
 #include "domain/plan.h"
-#include "domain/row.h"
 
 #define PLAN_DEFAULT "weekly"
 
@@ -75,8 +74,8 @@ static enum err release_due(struct tx *tx, const struct id *account, int64_t *re
     enum err e = db_one(tx->db, SQL(account_ended, .id = account), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
-    const bool ended = !e && !col_null(&c, COL_ACCOUNT_ENDED_SUBSCRIPTION_ENDED_AT);
-    *ret_us = ended ? col_int(&c, COL_ACCOUNT_ENDED_SUBSCRIPTION_ENDED_AT) + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S : 0;
+    const struct val ended_at = e ? v_null() : row_account_ended(&c, NULL).subscription_ended_at;
+    *ret_us = v_set(ended_at) ? ended_at.i + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S : 0;
     return ERR_NONE;
 }
 

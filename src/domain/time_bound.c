@@ -6,7 +6,6 @@
 #include "domain/oauth.h"
 #include "domain/operation.h"
 #include "domain/phone.h"
-#include "domain/row.h"
 #include "domain/session.h"
 #include "domain/webhook.h"
 
@@ -57,7 +56,7 @@ enum err time_bound_strange(struct tx *tx, struct str name, bool *ret)
     enum err e = db_one(tx->db, SQL(time_bound_last, .id = name), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
-    const int64_t since_us = e ? 0 : tx->now_us - col_int(&c, COL_TIME_BOUND_LAST_CREATED_AT);
+    const int64_t since_us = e ? 0 : tx->now_us - row_time_bound_last(&c, NULL).created_at;
     *ret = since_us > STRANGE_US || since_us < -TIME_BOUND_SLACK_S * US_PER_S;
     return ERR_NONE;
 }

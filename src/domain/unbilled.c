@@ -1,7 +1,6 @@
 #include "domain/unbilled.h"
 
 #include "domain/billing_sync.h"
-#include "domain/row.h"
 #include "domain/subscription.h"
 
 #define BATCH 200
@@ -37,7 +36,7 @@ static enum err list_billed(struct tx *tx, struct id *ret, size_t *ret_count)
     enum err e =
         db_query(tx->db, SQL(account_list_billed, .plan = str_z(tx->config->billing_free_plan), .limit = BATCH), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < BATCH;)
-        ret[n++] = col_id(&c, COL_ACCOUNT_LIST_BILLED_ID);
+        ret[n++] = row_account_list_billed(&c, NULL).id;
     *ret_count = n;
     return e;
 }
@@ -49,10 +48,9 @@ static enum err list_unbilled(struct tx *tx, struct billed *ret, size_t *ret_cou
     enum err e = db_query(tx->db, SQL(account_list_unbilled, .limit = BATCH), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && n < BATCH;) {
         struct billed *b = &ret[n++];
-        *b = (struct billed){.account = col_id(&c, COL_ACCOUNT_LIST_UNBILLED_ID),
-                             .plan = col_copy(&c, COL_ACCOUNT_LIST_UNBILLED_BILLED_PLAN, tx->arena),
-                             .subscription_id = col_copy(&c, COL_ACCOUNT_LIST_UNBILLED_SUBSCRIPTION_ID, tx->arena)};
-        if (!subscription_status_parse(col_str(&c, COL_ACCOUNT_LIST_UNBILLED_BILLED_STATUS), &b->status))
+        const struct row_account_list_unbilled row = row_account_list_unbilled(&c, tx->arena);
+        *b = (struct billed){.account = row.id, .plan = row.billed_plan, .subscription_id = row.subscription_id};
+        if (!subscription_status_parse(row.billed_status, &b->status))
             b->status = SUBSCRIPTION_NONE;
     }
     *ret_count = n;

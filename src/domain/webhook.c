@@ -2,7 +2,6 @@
 
 #include "domain/event.h"
 #include "domain/master.h"
-#include "domain/row.h"
 
 #define SECRET_PREFIX "whsec_"
 #define SECRET_RANDOM 43 /* base62: 256 bits */
@@ -19,14 +18,14 @@ enum err webhook_events(struct tx *tx, struct val texts, uint32_t *ret)
 
 /* ---- creation ---- */
 
-static struct webhook webhook_read(const struct cursor *c, struct arena *a)
+static struct webhook webhook_read(const struct row_webhook *r)
 {
     return (struct webhook){
-        .id = col_id(c, COL_WEBHOOK_ID),
-        .created_us = col_int(c, COL_WEBHOOK_CREATED_AT),
-        .url = col_copy(c, COL_WEBHOOK_URL, a),
-        .events = (uint32_t)col_int(c, COL_WEBHOOK_EVENTS),
-        .active = col_int(c, COL_WEBHOOK_ACTIVE) != 0,
+        .id = r->id,
+        .created_us = r->created_at,
+        .url = r->url,
+        .events = (uint32_t)r->events,
+        .active = r->active,
     };
 }
 
@@ -46,11 +45,12 @@ enum err webhook_replay(struct tx *tx, const struct webhook_request *request, st
         db_one(tx->db, SQL(webhook_by_request, .account_id = request->account, .request_id = request->key), &c);
     if (e)
         return e;
-    if (!is_hash(col_blob(&c, COL_WEBHOOK_BY_REQUEST_REQUEST_HASH), request->hash))
+    const struct row_webhook_by_request row = row_webhook_by_request(&c, tx->arena);
+    if (!is_hash(row.request_hash, request->hash))
         return ERR_IDEMPOTENCY_CONFLICT;
-    if (!crypto_open(WEBHOOK_PURPOSE, col_blob(&c, COL_WEBHOOK_BY_REQUEST_SECRET), tx->arena, &secret))
+    if (!crypto_open(WEBHOOK_PURPOSE, row.secret, tx->arena, &secret))
         return ERR_SECRET_DECRYPT_FAILED;
-    *ret = webhook_read(&c, tx->arena);
+    *ret = webhook_read(&row.webhook);
     *ret_secret = secret;
     return ERR_NONE;
 }
@@ -61,7 +61,8 @@ static enum err webhook_check_limit(struct tx *tx, const struct id *account)
     enum err e = db_one(tx->db, SQL(webhook_count, .account_id = account), &c);
     if (e)
         return e;
-    return col_int(&c, COL_WEBHOOK_COUNT_WEBHOOKS) < WEBHOOK_MAX ? ERR_NONE : ERR_WEBHOOK_LIMIT;
+    const struct row_webhook_count row = row_webhook_count(&c, NULL);
+    return row.webhooks < WEBHOOK_MAX ? ERR_NONE : ERR_WEBHOOK_LIMIT;
 }
 
 static struct str make_secret(struct arena *a)
@@ -122,8 +123,10 @@ enum err webhook_list(struct tx *tx, const struct id *account, const struct webh
     enum err e = db_query(tx->db, SQL(webhook_list, .account_id = account), &c);
     if (e)
         return e;
-    while (!(e = db_next(&c, &more)) && more && n < WEBHOOK_MAX)
-        list[n++] = webhook_read(&c, tx->arena);
+    while (!(e = db_next(&c, &more)) && more && n < WEBHOOK_MAX) {
+        const struct row_webhook row = row_webhook(&c, tx->arena);
+        list[n++] = webhook_read(&row);
+    }
     if (e)
         return e;
     *ret = list;
@@ -153,35 +156,42 @@ enum err webhook_update(struct tx *tx, const struct id *account, const struct id
                    &c);
     if (e)
         return e;
-    *ret = webhook_read(&c, tx->arena);
+    const struct row_webhook row = row_webhook(&c, tx->arena);
+    *ret = webhook_read(&row);
     return ret->active ? ERR_NONE : cancel_deliveries(tx, account, id);
 }
 
-static enum err rotation_find(struct tx *tx, const struct id *id, const struct webhook_rotation *r, struct cursor *ret)
+static enum err rotation_find(struct tx *tx, const struct id *id, const struct webhook_rotation *r,
+                              struct row_webhook_rotation *ret)
 {
-    return db_one(tx->db, SQL(webhook_rotation, .account_id = r->request.account, .id = id), ret);
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL(webhook_rotation, .account_id = r->request.account, .id = id), &c);
+    if (e)
+        return e;
+    *ret = row_webhook_rotation(&c, tx->arena);
+    return ERR_NONE;
 }
 
-static enum err rotation_reply(struct tx *tx, const struct cursor *c, struct webhook_rotation *r)
+static enum err rotation_reply(struct tx *tx, const struct row_webhook_rotation *row, struct webhook_rotation *r)
 {
-    const struct str key = col_str(c, COL_WEBHOOK_ROTATION_ROTATION_ID);
+    const struct str key = row->rotation_id;
     if (!r->request.key.p || !key.p || !str_eq(key, r->request.key))
         return ERR_NOT_FOUND;
-    if (!is_hash(col_blob(c, COL_WEBHOOK_ROTATION_ROTATION_HASH), r->request.hash))
+    if (!is_hash(row->rotation_hash, r->request.hash))
         return ERR_IDEMPOTENCY_CONFLICT;
-    if (!crypto_open(WEBHOOK_PURPOSE, col_blob(c, COL_WEBHOOK_ROTATION_SECRET), tx->arena, &r->secret))
+    if (!crypto_open(WEBHOOK_PURPOSE, row->secret, tx->arena, &r->secret))
         return ERR_SECRET_DECRYPT_FAILED;
-    r->webhook = webhook_read(c, tx->arena);
-    r->previous_until_us = col_int(c, COL_WEBHOOK_ROTATION_PREVIOUS_UNTIL);
+    r->webhook = webhook_read(&row->webhook);
+    r->previous_until_us = row->previous_until;
     r->replayed = true;
     return ERR_NONE;
 }
 
 enum err webhook_rotation_replay(struct tx *tx, const struct id *id, struct webhook_rotation *r)
 {
-    CURSOR c;
-    enum err e = rotation_find(tx, id, r, &c);
-    return e ? e : rotation_reply(tx, &c, r);
+    struct row_webhook_rotation row;
+    enum err e = rotation_find(tx, id, r, &row);
+    return e ? e : rotation_reply(tx, &row, r);
 }
 
 static enum err rotation_write(struct tx *tx, const struct id *id, struct webhook_rotation *r)
@@ -204,17 +214,16 @@ static enum err rotation_write(struct tx *tx, const struct id *id, struct webhoo
 
 enum err webhook_rotate(struct tx *tx, const struct id *id, struct webhook_rotation *r)
 {
-    CURSOR c;
-    enum err e = rotation_find(tx, id, r, &c);
+    struct row_webhook_rotation row;
+    enum err e = rotation_find(tx, id, r, &row);
     if (e)
         return e;
-    e = rotation_reply(tx, &c, r);
+    e = rotation_reply(tx, &row, r);
     if (e != ERR_NOT_FOUND)
         return e;
-    r->webhook = webhook_read(&c, tx->arena);
-    if (r->keep_us && col_int(&c, COL_WEBHOOK_ROTATION_PREVIOUS_UNTIL) > tx->now_us)
+    r->webhook = webhook_read(&row.webhook);
+    if (r->keep_us && row.previous_until > tx->now_us)
         return ERR_WEBHOOK_ROTATION_PENDING;
-    db_end(&c);
     return rotation_write(tx, id, r);
 }
 
@@ -231,7 +240,7 @@ enum err webhook_find(struct tx *tx, const struct id *account, const struct id *
     CURSOR c;
     enum err e = db_one(tx->db, SQL(webhook_exists, .account_id = account, .id = id), &c);
     if (!e)
-        *ret_deleted = !col_null(&c, COL_WEBHOOK_EXISTS_DELETED_AT);
+        *ret_deleted = v_set(row_webhook_exists(&c, NULL).deleted_at);
     return e;
 }
 

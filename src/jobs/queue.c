@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/wait.h"
-#include "domain/row.h"
 #include "domain/work.h"
 #include "jobs/bell.h"
 
@@ -48,7 +47,7 @@ static enum err next_due_run(struct tx *tx, void *arg)
     enum err e = db_one(tx->db, SQL(job_next), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
-    t->next_us = e ? INT64_MAX : col_int(&c, COL_JOB_NEXT_DUE_AT);
+    t->next_us = e ? INT64_MAX : row_job_next(&c, NULL).due_at;
     return ERR_NONE;
 }
 
@@ -62,12 +61,13 @@ static enum err lease_job(struct tx *tx, void *arg)
     t->found = !e;
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    t->leased_until_us = col_int(&c, COL_JOB_TAKE_LEASED_UNTIL);
-    t->job.id = col_copy(&c, COL_JOB_ID, tx->arena);
-    t->job.kind = col_copy(&c, COL_JOB_KIND, tx->arena);
-    t->job.attempt = col_int(&c, COL_JOB_ATTEMPTS);
-    t->job.created_us = col_int(&c, COL_JOB_CREATED_AT);
-    t->job.payload = arena_str(tx->arena, col_blob(&c, COL_JOB_TAKE_PAYLOAD));
+    const struct row_job_take row = row_job_take(&c, tx->arena);
+    t->leased_until_us = row.leased_until;
+    t->job.id = row.job.id;
+    t->job.kind = row.job.kind;
+    t->job.attempt = row.job.attempts;
+    t->job.created_us = row.job.created_at;
+    t->job.payload = row.payload;
     return ERR_NONE;
 }
 
@@ -320,8 +320,9 @@ static enum err read_awaited(struct tx *tx, void *arg)
     w->done = e == ERR_NOT_FOUND;
     if (e)
         return w->done ? ERR_NONE : e;
-    w->due_us = col_int(&c, COL_JOB_WAITING_DUE_AT);
-    w->running = col_int(&c, COL_JOB_WAITING_RUNNING) != 0;
+    const struct row_job_waiting row = row_job_waiting(&c, NULL);
+    w->due_us = row.due_at;
+    w->running = row.running;
     return ERR_NONE;
 }
 

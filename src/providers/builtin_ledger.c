@@ -12,11 +12,6 @@ static struct str new_id(struct arena *a, const char *prefix)
     return arena_printf(a, "%s_%s", prefix, random);
 }
 
-static struct str copy_column(const struct cursor *c, int i, struct arena *a)
-{
-    return arena_str(a, col_str(c, i));
-}
-
 /* ---- customers and subscriptions ---- */
 
 static const char *const status_texts[] = {
@@ -35,7 +30,7 @@ enum err builtin_customer_get(struct db *db, struct str id, struct arena *a, str
     CURSOR c;
     enum err e = db_one(db, SQL(sandbox_customer_get, .id = id), &c);
     if (!e)
-        *ret_email = copy_column(&c, COL_SANDBOX_CUSTOMER_GET_EMAIL, a);
+        *ret_email = row_sandbox_customer_get(&c, a).email;
     return e;
 }
 
@@ -54,14 +49,15 @@ enum err builtin_subscription_get(struct db *db, struct str id, struct arena *a,
     enum err e = db_one(db, SQL(sandbox_subscription_get, .id = id), &c);
     if (e)
         return e;
+    const struct row_sandbox_subscription_get row = row_sandbox_subscription_get(&c, a);
     *ret = (struct billing_subscription){
         .id = arena_str(a, id),
-        .customer_id = copy_column(&c, COL_SANDBOX_SUBSCRIPTION_GET_CUSTOMER_ID, a),
-        .account_id = copy_column(&c, COL_SANDBOX_SUBSCRIPTION_GET_ACCOUNT_ID, a),
-        .status = ledger_status(col_str(&c, COL_SANDBOX_SUBSCRIPTION_GET_STATUS)),
-        .plan = copy_column(&c, COL_SANDBOX_SUBSCRIPTION_GET_PLAN, a),
+        .customer_id = row.customer_id,
+        .account_id = row.account_id,
+        .status = ledger_status(row.status),
+        .plan = row.plan,
         .amount_minor = -1,
-        .quantity = col_int(&c, COL_SANDBOX_SUBSCRIPTION_GET_QUANTITY),
+        .quantity = row.quantity,
     };
     return ERR_NONE;
 }
@@ -71,7 +67,7 @@ static enum err newest_subscription(struct db *db, struct str customer_id, struc
     CURSOR c;
     enum err e = db_one(db, SQL(sandbox_subscription_of, .customer_id = customer_id), &c);
     if (!e)
-        *ret_id = copy_column(&c, COL_SANDBOX_SUBSCRIPTION_OF_ID, a);
+        *ret_id = row_sandbox_subscription_of(&c, a).id;
     return e;
 }
 
@@ -132,14 +128,11 @@ enum err builtin_subscription_set_quantity(struct db *db, struct str key, struct
 /* ---- sessions ---- */
 
 /* An open session expires by itself at its time. */
-static enum billing_session_status ledger_session_status(const struct cursor *c, int64_t now_us)
+static enum billing_session_status ledger_session_status(const struct row_sandbox_session_get *r, int64_t now_us)
 {
-    struct str status = col_str(c, COL_SANDBOX_SESSION_GET_STATUS);
-    if (str_eq(status, STR("complete")))
+    if (str_eq(r->status, STR("complete")))
         return BILLING_SESSION_COMPLETE;
-    return str_eq(status, STR("open")) && col_int(c, COL_SANDBOX_SESSION_GET_EXPIRES_AT) > now_us
-               ? BILLING_SESSION_OPEN
-               : BILLING_SESSION_EXPIRED;
+    return str_eq(r->status, STR("open")) && r->expires_at > now_us ? BILLING_SESSION_OPEN : BILLING_SESSION_EXPIRED;
 }
 
 enum err builtin_session_get(struct db *db, struct str id, int64_t now_us, struct arena *a, struct builtin_session *ret)
@@ -148,18 +141,19 @@ enum err builtin_session_get(struct db *db, struct str id, int64_t now_us, struc
     enum err e = db_one(db, SQL(sandbox_session_get, .id = id), &c);
     if (e)
         return e;
+    const struct row_sandbox_session_get row = row_sandbox_session_get(&c, a);
     *ret = (struct builtin_session){
         .session = {.id = arena_str(a, id),
-                    .status = ledger_session_status(&c, now_us),
-                    .account_id = copy_column(&c, COL_SANDBOX_SESSION_GET_ACCOUNT_ID, a),
-                    .customer_id = copy_column(&c, COL_SANDBOX_SESSION_GET_CUSTOMER_ID, a),
-                    .subscription_id = copy_column(&c, COL_SANDBOX_SESSION_GET_SUBSCRIPTION_ID, a)},
-        .url = copy_column(&c, COL_SANDBOX_SESSION_GET_URL, a),
-        .email = copy_column(&c, COL_SANDBOX_SESSION_GET_EMAIL, a),
-        .plan = copy_column(&c, COL_SANDBOX_SESSION_GET_PLAN, a),
-        .quantity = col_int(&c, COL_SANDBOX_SESSION_GET_QUANTITY),
-        .success_url = copy_column(&c, COL_SANDBOX_SESSION_GET_SUCCESS_URL, a),
-        .cancel_url = copy_column(&c, COL_SANDBOX_SESSION_GET_CANCEL_URL, a),
+                    .status = ledger_session_status(&row, now_us),
+                    .account_id = row.account_id,
+                    .customer_id = row.customer_id,
+                    .subscription_id = row.subscription_id},
+        .url = row.url,
+        .email = row.email,
+        .plan = row.plan,
+        .quantity = row.quantity,
+        .success_url = row.success_url,
+        .cancel_url = row.cancel_url,
     };
     if (ret->session.status == BILLING_SESSION_OPEN)
         ret->session.url = ret->url;
@@ -171,7 +165,7 @@ static enum err id_of_key(struct db *db, struct str key, struct arena *a, struct
     CURSOR c;
     enum err e = db_one(db, SQL(sandbox_session_by_key, .request_key = key), &c);
     if (!e)
-        *ret_id = copy_column(&c, COL_SANDBOX_SESSION_BY_KEY_ID, a);
+        *ret_id = row_sandbox_session_by_key(&c, a).id;
     return e;
 }
 

@@ -36,20 +36,19 @@ static const struct range *range_of(struct str country)
     return NULL;
 }
 
-/* A column of the first row, or STR_NONE. */
-static enum err one_text(struct db *db, const struct db_call *call, int column, struct arena *a, struct str *ret)
+/* The number that a statement finds, or STR_NONE. */
+static enum err one_number(struct db *db, const struct db_call *call, struct arena *a, struct str *ret)
 {
     CURSOR c;
     enum err e = db_one(db, call, &c);
-    *ret = e ? STR_NONE : arena_str(a, col_str(&c, column));
+    *ret = e ? STR_NONE : row_sandbox_number_find(&c, a).number;
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
 static enum err find_given(void *arg, struct db *db)
 {
     struct request *r = arg;
-    return one_text(db, SQL(sandbox_number_find, .reference = r->reference), COL_SANDBOX_NUMBER_FIND_NUMBER, r->arena,
-                    &r->found);
+    return one_number(db, SQL(sandbox_number_find, .reference = r->reference), r->arena, &r->found);
 }
 
 /* ---- giving a number ---- */
@@ -68,8 +67,7 @@ static enum err unused_number(struct db *db, const struct range *range, struct r
 {
     struct str highest;
     uint64_t next = range->first;
-    enum err e = one_text(db, SQL(sandbox_number_highest, .country = range->country), COL_SANDBOX_NUMBER_HIGHEST_NUMBER,
-                          r->arena, &highest);
+    enum err e = one_number(db, SQL(sandbox_number_highest, .country = range->country), r->arena, &highest);
     if (!e && highest.n && str_to_u64(str_from(highest, 1), range->last, &next))
         next++;
     for (bool taken = true; !e && next <= range->last; next++) {
@@ -100,8 +98,7 @@ static enum err give_unused(struct db *db, const struct range *range, struct req
 
 static enum err give_released(struct db *db, const struct range *range, struct request *r)
 {
-    enum err e = one_text(db, SQL(sandbox_number_free, .country = range->country), COL_SANDBOX_NUMBER_FREE_NUMBER,
-                          r->arena, &r->found);
+    enum err e = one_number(db, SQL(sandbox_number_free, .country = range->country), r->arena, &r->found);
     if (e || !r->found.p)
         return e;
     return db_exec(

@@ -70,7 +70,7 @@ static enum err count_units(void *arg, struct db *db)
     CURSOR c;
     enum err e = db_one(db, SQL(billing_units, .account_id = &u->account), &c);
     if (!e)
-        u->count = col_int(&c, COL_BILLING_UNITS_BUILDINGS);
+        u->count = row_billing_units(&c, NULL).buildings;
     return e;
 }
 

@@ -195,7 +195,7 @@ static enum err open_run(void *arg, struct db *db)
                             .offset = offset_us, .open_until = p->lease),
                         &c);
     if (!e)
-        p->renewed = col_int(&c, COL_NUMBER_PURCHASE_OPEN_OPEN_UNTIL);
+        p->renewed = row_number_purchase_open(&c, NULL).open_until;
     return e;
 }
 

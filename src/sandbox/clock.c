@@ -45,7 +45,8 @@ static enum err read_offset(void *arg, struct db *db)
     }
     if (e)
         return e;
-    if (!str_to_u64(col_str(&c, COL_SETTING_GET_VALUE), OFFSET_MAX_S, &offset))
+    const struct row_setting_get row = row_setting_get(&c, NULL);
+    if (!str_to_u64(row.value, OFFSET_MAX_S, &offset))
         return ERR_INTERNAL_ERROR;
     *ret = (int64_t)offset;
     return ERR_NONE;

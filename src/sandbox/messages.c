@@ -1,7 +1,6 @@
 #include "sandbox/routes.h"
 
 #include "api/parts.h"
-#include "domain/row.h"
 #include "domain/work.h"
 #include "jobs/queue.h"
 
@@ -55,16 +54,17 @@ struct page {
 
 static void take_row(const struct cursor *c, struct arena *a, struct message *ret)
 {
+    const struct row_sandbox_message row = row_sandbox_message(c, a);
     *ret = (struct message){
-        .id = v_str(col_copy(c, COL_SANDBOX_MESSAGE_ID, a)),
-        .channel = v_str(col_copy(c, COL_SANDBOX_MESSAGE_CHANNEL, a)),
-        .to = v_str(col_copy(c, COL_SANDBOX_MESSAGE_RECIPIENT, a)),
-        .subject = v_str(col_copy(c, COL_SANDBOX_MESSAGE_SUBJECT, a)),
-        .text = v_str(col_copy(c, COL_SANDBOX_MESSAGE_TEXT, a)),
-        .created_at = v_time(col_int(c, COL_SANDBOX_MESSAGE_CREATED_AT)),
+        .id = v_str(row.id),
+        .channel = v_str(row.channel),
+        .to = v_str(row.recipient),
+        .subject = v_str(row.subject),
+        .text = v_str(row.text),
+        .created_at = v_time(row.created_at),
     };
-    if (!col_null(c, COL_SANDBOX_MESSAGE_CODE))
-        ret->code = v_str(col_copy(c, COL_SANDBOX_MESSAGE_CODE, a));
+    if (row.code.p)
+        ret->code = v_str(row.code);
 }
 
 /* In a query an unencoded + means a space. Recipients contain no spaces, so it was meant as +. */

@@ -1,14 +1,6 @@
 #include "sandbox/routes.h"
 
-#include <assert.h>
-
 #include "resources/number.h"
-
-/* number_list_by reads the statement with the columns of number_list. */
-static_assert((int)COL_SANDBOX_NUMBER_LIST_BUILDING_ID == (int)COL_NUMBER_LIST_BUILDING_ID &&
-                  (int)COL_SANDBOX_NUMBER_LIST_POOLED == (int)COL_NUMBER_LIST_POOLED &&
-                  (int)COL_SANDBOX_NUMBER_LIST_EMAIL == (int)COL_NUMBER_LIST_EMAIL,
-              "the columns of number_list");
 
 /* The built-in provider has its own table. A number that it assigned to a building but that the service lost appears
  * with the building's ID only. The operator's numbers come from the service's table. */

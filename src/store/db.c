@@ -223,26 +223,6 @@ void db_fed(struct db *db, const struct id *building)
         f->buildings[f->count++] = *building;
 }
 
-bool col_null(const struct cursor *c, int i)
-{
-    return c->db->engine->col_null(c, i);
-}
-
-int64_t col_int(const struct cursor *c, int i)
-{
-    return c->db->engine->col_int(c, i);
-}
-
-struct str col_str(const struct cursor *c, int i)
-{
-    return c->db->engine->col_bytes(c, i, false);
-}
-
-struct str col_blob(const struct cursor *c, int i)
-{
-    return c->db->engine->col_bytes(c, i, true);
-}
-
 /* ---- rows ---- */
 
 static struct str row_bytes(const struct cursor *c, int i, bool blob, struct arena *a)
@@ -262,12 +242,34 @@ static struct id row_id(const struct cursor *c, int i, bool blob)
     return id;
 }
 
-static struct val row_nullable(const struct cursor *c, int i, enum sql_kind kind)
+static struct val row_value(const struct cursor *c, int i, enum sql_kind kind, struct arena *a)
 {
-    if (col_null(c, i))
+    if (c->db->engine->col_null(c, i))
         return v_null();
-    const int64_t n = col_int(c, i);
-    return kind == SQL_KIND_BOOL_OR_NULL ? v_bool(n != 0) : kind == SQL_KIND_TIME_OR_NULL ? v_time(n) : v_int(n);
+    switch (kind) {
+    case SQL_KIND_TEXT:
+    case SQL_KIND_JSON:
+    case SQL_KIND_ID:
+        return v_str(row_bytes(c, i, false, a));
+    case SQL_KIND_BLOB:
+    case SQL_KIND_IDBYTES: {
+        const struct str s = row_bytes(c, i, true, a);
+        return v_blob(s.p, s.n);
+    }
+    case SQL_KIND_INT:
+    case SQL_KIND_INT_OR_NULL:
+        return v_int(c->db->engine->col_int(c, i));
+    case SQL_KIND_TIME:
+    case SQL_KIND_TIME_OR_NULL:
+        return v_time(c->db->engine->col_int(c, i));
+    case SQL_KIND_BOOL:
+    case SQL_KIND_BOOL_OR_NULL:
+        return v_bool(c->db->engine->col_int(c, i) != 0);
+    case SQL_KIND_NOTHING:
+    case SQL_KIND_ANY:
+        break;
+    }
+    return v_null();
 }
 
 static void row_member(const struct cursor *c, int i, enum sql_kind kind, struct arena *a, void *at)
@@ -287,15 +289,15 @@ static void row_member(const struct cursor *c, int i, enum sql_kind kind, struct
         return;
     case SQL_KIND_INT:
     case SQL_KIND_TIME:
-        *(int64_t *)at = col_int(c, i);
+        *(int64_t *)at = c->db->engine->col_int(c, i);
         return;
     case SQL_KIND_BOOL:
-        *(bool *)at = col_int(c, i) != 0;
+        *(bool *)at = c->db->engine->col_int(c, i) != 0;
         return;
     case SQL_KIND_INT_OR_NULL:
     case SQL_KIND_TIME_OR_NULL:
     case SQL_KIND_BOOL_OR_NULL:
-        *(struct val *)at = row_nullable(c, i, kind);
+        *(struct val *)at = row_value(c, i, kind, NULL);
         return;
     }
 }
@@ -306,4 +308,11 @@ void db_row(const struct cursor *c, const struct sql_field *columns, struct aren
     assert(s->columns == columns && "a row is read as one of its statement");
     for (int i = 0; i < s->column_count; i++)
         row_member(c, i, columns[i].kind, a, (char *)ret + columns[i].at);
+}
+
+struct val db_column(const struct cursor *c, int i, struct arena *a)
+{
+    const struct sql_statement *s = &sql_table[c->statement];
+    assert(s->columns && i < s->column_count);
+    return row_value(c, i, s->columns[i].kind, a);
 }

@@ -42,7 +42,7 @@ enum err migrate_read_version(void *ret_version, struct db *db)
     CURSOR c;
     enum err e = db_one(db, SQL(schema_version), &c);
     if (!e)
-        *version = (int)col_int(&c, COL_SCHEMA_VERSION_VERSION);
+        *version = (int)row_schema_version(&c, NULL).version;
     return e;
 }
 
@@ -51,7 +51,7 @@ static enum err read_oldest(struct step *step, struct db *db)
     CURSOR c;
     enum err e = db_one(db, SQL(schema_oldest), &c);
     if (!e)
-        step->oldest = (int)col_int(&c, COL_SCHEMA_OLDEST_OLDEST);
+        step->oldest = (int)row_schema_oldest(&c, NULL).oldest;
     return e;
 }
 
@@ -60,7 +60,7 @@ static enum err schema_has(struct db *db, struct str table, bool *ret)
     CURSOR c;
     enum err e = db_one(db, SQL(schema_has, .name = table), &c);
     if (!e)
-        *ret = col_int(&c, COL_SCHEMA_HAS_TABLES) > 0;
+        *ret = row_schema_has(&c, NULL).tables > 0;
     return e;
 }
 
@@ -131,7 +131,7 @@ static enum err take_lock(struct step *step, struct db *db)
     CURSOR c;
     enum err e = db_one(db, SQL(schema_lock), &c);
     if (!e)
-        step->busy = !col_int(&c, COL_SCHEMA_LOCK_TAKEN);
+        step->busy = !row_schema_lock(&c, NULL).taken;
     return e;
 }
 
@@ -219,7 +219,7 @@ static enum err count_users(void *arg, struct db *db)
     CURSOR c;
     e = db_one(db, SQL(schema_users, .needed = step->needed), &c);
     if (!e)
-        step->users = (int)col_int(&c, COL_SCHEMA_USERS_SERVICES);
+        step->users = (int)row_schema_users(&c, NULL).services;
     return e;
 }
 

@@ -50,6 +50,9 @@ struct cursor;
 /* Reads the current row into the struct row_… of these columns, which must be the columns of the cursor's statement.
  * Text and blobs are copied to the arena; without one they are valid until the next db_next or db_end. */
 void db_row(const struct cursor *c, const struct sql_field *columns, struct arena *a, void *ret);
+/* The column of sql_table[…].columns[i], for a statement that is known at run time. IDs are texts, or blobs if they are
+ * bytes in the store. The arena is as for db_row. */
+struct val db_column(const struct cursor *c, int i, struct arena *a);
 
 /* A call: SQL(operation_get, .account_id = account, .id = id) is a const struct db_call *, valid in its block. Each
  * argument must be given once, by its name: the number is asserted when compiled, gcc and clang refuse a name that is

@@ -164,13 +164,6 @@ enum err db_next(struct cursor *c, bool *ret_more) CHECKED;
 enum err db_one(struct db *db, const struct db_call *call, struct cursor *ret) CHECKED;
 void db_end(struct cursor *c);
 
-/* Columns of the current row, numbered by the enumerators COL_<LIST>_<COLUMN> and COL_<STATEMENT>_<COLUMN> of sql.h.
- * Text and blobs are valid until the next db_next or db_end. NULL reads as 0, STR_NONE. */
-bool col_null(const struct cursor *c, int i);
-int64_t col_int(const struct cursor *c, int i);
-struct str col_str(const struct cursor *c, int i);
-struct str col_blob(const struct cursor *c, int i);
-
 /* Adds topics (bits of enum store_topic) to the topics that the listener is notified of after the commit. */
 void db_notify(struct db *db, unsigned topics);
 /* The same for TOPIC_FEED and a building. */

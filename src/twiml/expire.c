@@ -1,7 +1,6 @@
 #include "twiml/twiml.h"
 
 #include "domain/job.h"
-#include "domain/row.h"
 #include "domain/work.h"
 #include "twiml/ending.h"
 #include "twiml/talk.h"
@@ -45,7 +44,8 @@ static enum err list_oldest(struct tx *tx, struct str ret[static BATCH], size_t 
     if (!e)
         e = db_next(&c, &more);
     while (!e && more && *ret_count < BATCH) {
-        ret[(*ret_count)++] = col_copy(&c, COL_TWILIO_CALL_OLDEST_SID, tx->arena);
+        const struct row_twilio_call_oldest row = row_twilio_call_oldest(&c, tx->arena);
+        ret[(*ret_count)++] = row.sid;
         e = db_next(&c, &more);
     }
     return e;

@@ -5,7 +5,6 @@
 #include "base/crypto.h"
 #include "call/save.h"
 #include "domain/master.h"
-#include "domain/row.h"
 
 #define PURPOSE "call code"
 
@@ -119,13 +118,11 @@ enum err twiml_session_get(struct tx *tx, struct str sid, struct twiml_session *
     enum err e = db_one(tx->db, SQL(twilio_call_get, .sid = sid), &c);
     if (e)
         return e;
-    *ret = (struct twiml_session){.sid = sid,
-                                  .step = col_int(&c, COL_TWILIO_CALL_GET_STEP),
-                                  .ended = col_int(&c, COL_TWILIO_CALL_GET_ENDED) != 0,
-                                  .answer = col_copy(&c, COL_TWILIO_CALL_GET_ANSWER, tx->arena)};
-    if (!state_read(col_str(&c, COL_TWILIO_CALL_GET_STATE), ret))
+    const struct row_twilio_call_get row = row_twilio_call_get(&c, tx->arena);
+    *ret = (struct twiml_session){.sid = sid, .step = row.step, .ended = row.ended, .answer = row.answer};
+    if (!state_read(row.state, ret))
         return ERR_INTERNAL_ERROR;
-    open_code(col_blob(&c, COL_TWILIO_CALL_GET_CODE), tx->arena, &ret->call);
+    open_code(row.code, tx->arena, &ret->call);
     return ERR_NONE;
 }
 

@@ -1,17 +1,19 @@
 -- Decisions at the door.
 
 -- columns: door
-b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
-    b.greeting_forwarding, b.forward_phone, a.subscription_status, a.phone,
-    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 0) AS recorded_welcome,
-    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 1) AS recorded_granted,
-    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 2) AS recorded_denied,
-    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 3) AS recorded_forwarding,
-    {release b}, {ring b}, {callers b}, k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until,
-    g.closings, g.mailed_at,
-    g.failed_day,
+b.account_id:id, b.id:id, b.label:text, b.unlock_tone:text, b.greeting_welcome:text, b.greeting_granted:text,
+    b.greeting_denied:text,
+    b.greeting_forwarding:text, b.forward_phone:text, a.subscription_status:text, a.phone:text,
+    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 0) AS recorded_welcome:id,
+    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 1) AS recorded_granted:id,
+    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 2) AS recorded_denied:id,
+    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 3) AS recorded_forwarding:id,
+    {release b}, {ring b}, {callers b}, k.released_at:time, g.failed_1:time, g.failed_2:time, g.failed_3:time,
+    g.failed_4:time, g.closed_until:time,
+    g.closings:int, g.mailed_at:time,
+    g.failed_day:text,
     CASE WHEN EXISTS (SELECT 1 FROM push p WHERE p.building_id = b.id) THEN 2
-        WHEN EXISTS (SELECT 1 FROM notice_mail m WHERE m.building_id = b.id) THEN 1 ELSE 0 END AS noticed
+        WHEN EXISTS (SELECT 1 FROM notice_mail m WHERE m.building_id = b.id) THEN 1 ELSE 0 END AS noticed:int
 
 -- name: access_by_number
 -- The building of a number; when the caller $caller last released the door; and the guard for callers of its group.
@@ -30,7 +32,7 @@ WHERE b.id = $key:text
 
 -- name: access_usable
 -- The grants of the building of type $type that are usable at $now, oldest first.
-SELECT id, label, remaining_uses, access_code, voice, {schedule}
+SELECT id:idbytes, label:text, remaining_uses:int?, access_code:text, voice:bool, {schedule}
 FROM access_grant {by access_grant_usable}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
     AND (remaining_uses IS NULL OR remaining_uses > 0)
@@ -40,9 +42,9 @@ ORDER BY id
 -- name: access_passcodes
 -- The number of passcodes (type 1) that are usable at $now, and how many of them may be spoken; and the lengths of the
 -- codes: bit n is set if one has n digits.
-SELECT count(*) AS usable, CAST(coalesce(sum(voice), 0) AS BIGINT) AS spoken,
+SELECT count(*) AS usable:int, CAST(coalesce(sum(voice), 0) AS BIGINT) AS spoken:int,
     coalesce(max(CASE length(access_code) WHEN 1 THEN 2 ELSE 0 END) + max(CASE length(access_code) WHEN 2 THEN 4 ELSE 0 END)
-        + max(CASE length(access_code) WHEN 3 THEN 8 ELSE 0 END) + max(CASE length(access_code) WHEN 4 THEN 16 ELSE 0 END), 0) AS lengths
+        + max(CASE length(access_code) WHEN 3 THEN 8 ELSE 0 END) + max(CASE length(access_code) WHEN 4 THEN 16 ELSE 0 END), 0) AS lengths:int
 FROM access_grant {by access_grant_usable}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
     AND (remaining_uses IS NULL OR remaining_uses > 0)
@@ -57,7 +59,7 @@ ORDER BY id DESC LIMIT $limit:int
 
 -- name: access_count
 -- The number of grants that are not revoked, counted up to $limit.
-SELECT count(*) AS grants FROM (SELECT 1 FROM access_grant
+SELECT count(*) AS grants:int FROM (SELECT 1 FROM access_grant
     WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
     AND revoked = 0 LIMIT $limit:int) AS counted
 
@@ -79,7 +81,8 @@ ON CONFLICT (building_id, number) DO UPDATE SET released_at = excluded.released_
 
 -- name: access_callers
 -- The $limit numbers that released the door last.
-SELECT number FROM door_caller WHERE building_id = $building_id:id ORDER BY released_at DESC, number LIMIT $limit:int
+SELECT number:text FROM door_caller WHERE building_id = $building_id:id ORDER BY released_at DESC,
+    number LIMIT $limit:int
 
 -- name: access_caller_trim
 -- Keeps the $keep callers that released the door last.

@@ -1,13 +1,13 @@
 -- Accounts.
 
 -- name: account_by_email
-SELECT id FROM account WHERE email = $email:text
+SELECT id:id FROM account WHERE email = $email:text
 
 -- For the operator: the accounts by address, from the one after $after. Accounts that are being deleted have no address.
 
 -- name: account_list
-SELECT a.id, a.email, a.created_at, b.virtual_number,
-    CASE WHEN EXISTS (SELECT 1 FROM api_key k WHERE k.account_id = a.id) THEN 1 ELSE 0 END AS signed_in
+SELECT a.id:id, a.email:text, a.created_at:time, b.virtual_number:text,
+    CASE WHEN EXISTS (SELECT 1 FROM api_key k WHERE k.account_id = a.id) THEN 1 ELSE 0 END AS signed_in:bool
 FROM account a JOIN building b ON b.account_id = a.id AND b.is_primary = 1
 WHERE a.email > $after:text AND a.email <> a.id ORDER BY a.email LIMIT $limit:int
 
@@ -21,7 +21,8 @@ SELECT 1 FROM account a WHERE a.id = $id:id AND (EXISTS (SELECT 1 FROM api_key k
 INSERT INTO account (id, email, created_at) VALUES ($id:id, $email:text, $created_at:time)
 
 -- name: account_get
-SELECT email, created_at, plan, subscription_status, phone, earlier_revision FROM account WHERE id = $id:id
+SELECT email:text, created_at:time, plan:text, subscription_status:text, phone:text,
+    earlier_revision:bool FROM account WHERE id = $id:id
 
 -- name: account_set_revision
 UPDATE account SET earlier_revision = $earlier_revision:bool WHERE id = $id:id
@@ -33,9 +34,9 @@ UPDATE account SET exported_at = $exported_at:time WHERE id = $id:id AND email <
     AND (exported_at IS NULL OR exported_at <= $exported_before:time OR exported_at > $exported_at)
 
 -- name: account_usage
-SELECT CAST(coalesce(sum(b.unlock_count), 0) AS BIGINT) AS unlocks,
+SELECT CAST(coalesce(sum(b.unlock_count), 0) AS BIGINT) AS unlocks:int,
     CAST(coalesce(sum((SELECT c.enabled FROM grant_building n JOIN grant_count c ON c.building = n.number
-        WHERE n.id = b.id)), 0) AS BIGINT) AS grants
+        WHERE n.id = b.id)), 0) AS BIGINT) AS grants:int
 FROM building b WHERE b.account_id = $account_id:id AND (CAST($id:id AS TEXT) IS NULL OR b.id = $id)
 
 -- name: account_subscribe
@@ -47,7 +48,7 @@ UPDATE account SET plan = NULL, subscription_status = 'none',
     subscription_ended_at = $subscription_ended_at:time WHERE id = $id:id
 
 -- name: account_ended
-SELECT subscription_ended_at FROM account WHERE id = $id:id AND subscription_status = 'none'
+SELECT subscription_ended_at:time? FROM account WHERE id = $id:id AND subscription_status = 'none'
 
 -- Accounts without billing (domain/unbilled.h). $plan is their plan.
 
@@ -58,11 +59,11 @@ UPDATE account SET billed_plan = CASE WHEN billed_status IS NULL THEN plan ELSE 
 WHERE id = $id:id
 
 -- name: account_list_billed
-SELECT id FROM account WHERE billed_status IS NULL OR plan <> $plan:text ORDER BY id LIMIT $limit:int
+SELECT id:id FROM account WHERE billed_status IS NULL OR plan <> $plan:text ORDER BY id LIMIT $limit:int
 
 -- name: account_list_unbilled
-SELECT id, billed_status, billed_plan,
-    subscription_id FROM account WHERE billed_status IS NOT NULL ORDER BY id LIMIT $limit:int
+SELECT id:id, billed_status:text, billed_plan:text,
+    subscription_id:text FROM account WHERE billed_status IS NOT NULL ORDER BY id LIMIT $limit:int
 
 -- name: account_bill
 UPDATE account SET billed_status = NULL, billed_plan = NULL WHERE id = $id:id

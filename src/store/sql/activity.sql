@@ -3,7 +3,7 @@
 -- type $type, outcome $succeeded and name pattern $name; NULL means any.
 
 -- columns: activity_kind
-kind
+kind:int
 
 -- name: activity_kind_get
 SELECT {activity_kind} FROM activity_kind {by activity_kind_text}
@@ -21,7 +21,7 @@ INSERT INTO activity (building_id, created_at, id, kind, unlock_id) VALUES ($bui
     $kind:int, $unlock_id:id)
 
 -- columns: activity
-a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+a.id:id, a.created_at:time, k.type:text, a.unlock_id:id, k.unlock_type:text, k.name:text, k.succeeded:bool
 
 -- name: activity_list (sqlite)
 SELECT {activity}
@@ -74,7 +74,7 @@ WHERE a.building_id = $building_id AND a.unlock_id = $unlock_id
 ORDER BY a.created_at DESC, a.id DESC LIMIT $limit
 
 -- columns: activity_last
-created_at, id
+created_at:time, id:text
 
 -- name: activity_last
 -- Entry $most of such a list with any type, outcome and name; no row if the list is shorter.
@@ -93,11 +93,11 @@ ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET CAST($most:int AS BIGINT) - 1
 -- name: activity_kinds
 -- The number of kinds of entries, and of those with type $type, outcome $succeeded and name pattern $name; counted up
 -- to $limit.
-SELECT count(*) AS kinds, CAST(coalesce(sum(CASE
+SELECT count(*) AS kinds:int, CAST(coalesce(sum(CASE
     WHEN (CAST($type:text AS TEXT) IS NULL OR k.type = $type)
         AND (CAST($succeeded:bool? AS BIGINT) IS NULL OR k.succeeded = $succeeded)
         AND (CAST($name:text AS TEXT) IS NULL OR k.name_folded LIKE $name ESCAPE '!') THEN 1 ELSE 0 END),
-        0) AS BIGINT) AS matching
+        0) AS BIGINT) AS matching:int
 FROM (SELECT type, succeeded, name_folded FROM activity_kind WHERE building_id = $building_id:id LIMIT $limit:int) AS k
 
 -- The list of activity_list, merged from the entries of matching kinds: it reads one entry of each kind, and the page.

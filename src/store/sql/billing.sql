@@ -8,12 +8,12 @@ DELETE FROM billing_event WHERE id IN
     (SELECT id FROM (SELECT id FROM billing_event WHERE received_at <= $before:time LIMIT 1000) AS old LIMIT $limit:int)
 
 -- name: billing_account
-SELECT email, subscription_status, customer_id, subscription_id, plan,
-    (SELECT count(*) FROM building b WHERE b.account_id = account.id) AS buildings
+SELECT email:text, subscription_status:text, customer_id:text, subscription_id:text, plan:text,
+    (SELECT count(*) FROM building b WHERE b.account_id = account.id) AS buildings:int
 FROM account WHERE id = $id:id
 
 -- name: billing_account_by_subscription
-SELECT id FROM account WHERE subscription_id = $subscription_id:text
+SELECT id:id FROM account WHERE subscription_id = $subscription_id:text
 
 -- name: billing_subscription_known
 SELECT 1 FROM account WHERE subscription_id = $subscription_id:text
@@ -27,4 +27,4 @@ UPDATE account SET customer_id = $customer_id:text WHERE id = $id:id
 UPDATE account SET subscription_id = $subscription_id:text WHERE id = $id:id
 
 -- name: billing_units
-SELECT count(*) AS buildings FROM building WHERE account_id = $account_id:id
+SELECT count(*) AS buildings:int FROM building WHERE account_id = $account_id:id

@@ -5,10 +5,10 @@ INSERT INTO box (name, number, secret, created_at) VALUES ($name:text, $number:t
     $created_at:time) ON CONFLICT (name) DO NOTHING
 
 -- name: box_list
-SELECT name, number, created_at, registered_until, registered_from FROM box ORDER BY name
+SELECT name:text, number:text, created_at:time, registered_until:time, registered_from:text FROM box ORDER BY name
 
 -- name: box_secret
-SELECT secret, number FROM box WHERE name = $name:text
+SELECT secret:blob, number:text FROM box WHERE name = $name:text
 
 -- name: box_delete
 DELETE FROM box WHERE name = $name:text

@@ -17,8 +17,9 @@ WHERE hash = $hash:blob AND revoked_at IS NULL AND expires_at <= $now AND coales
     AND EXISTS (SELECT 1 FROM browser b WHERE b.hash = $hash AND b.remembered = 1)
 
 -- name: browser_list
-SELECT b.id, b.program, b.system, b.remembered, b.created_at, coalesce(k.last_used_at, k.created_at) AS last_used_at,
-    k.id AS key_id
+SELECT b.id:id, b.program:text, b.system:text, b.remembered:bool, b.created_at:time, coalesce(k.last_used_at,
+    k.created_at) AS last_used_at:time,
+    k.id AS key_id:id
 FROM browser b JOIN api_key k ON k.hash = b.hash
 WHERE b.account_id = $account_id:id AND k.revoked_at IS NULL
     AND (k.expires_at > $now:time OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $since:time))

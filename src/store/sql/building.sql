@@ -1,14 +1,15 @@
 -- Buildings and their settings.
 
 -- name: building_of
-SELECT is_primary FROM building WHERE account_id = $account_id:id AND id = $id:id
+SELECT is_primary:bool FROM building WHERE account_id = $account_id:id AND id = $id:id
 
 -- name: building_insert_primary
 INSERT INTO building (account_id, id, created_at, is_primary, label) VALUES ($account_id:id, $id:id, $created_at:time,
     1, $label:text)
 
 -- columns: building
-id, is_primary, label, street, city, state, zip, country, virtual_number, unlock_tone, last_buzz_at, timezone
+id:id, is_primary:bool, label:text, street:text, city:text, state:text, zip:text, country:text, virtual_number:text,
+    unlock_tone:text, last_buzz_at:time?, timezone:text
 
 -- name: building_get
 SELECT {building}
@@ -20,20 +21,21 @@ FROM building WHERE account_id = $account_id:id
 ORDER BY created_at, id
 
 -- columns: release
-release_length_ms:int, release_gap_ms:int, release_delay_ms:int, release_repeat:int, release_mode:int,
-    release_before_greeting:bool
+release_length_ms:int?, release_gap_ms:int?, release_delay_ms:int?, release_repeat:int?, release_mode:int?,
+    release_before_greeting:bool?
 
 -- columns: ring
-ring_numbers:text, ring_strategy:int, ring_seconds:int, ring_accept:bool, ring_message:bool
+ring_numbers:text, ring_strategy:int?, ring_seconds:int?, ring_accept:bool?, ring_message:bool?
 
 -- columns: callers
-callers_mode:int, callers_numbers:text, callers_others:int
+callers_mode:int?, callers_numbers:text, callers_others:int?
 
 -- name: building_settings
-SELECT b.virtual_number, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
-    b.greeting_forwarding, b.settings_version, b.timezone, {release b}, {ring b}, {callers b},
-    coalesce(b.forward_phone, a.phone) AS phone,
-    b.forward_phone
+SELECT b.virtual_number:text, b.unlock_tone:text, b.greeting_welcome:text, b.greeting_granted:text,
+    b.greeting_denied:text,
+    b.greeting_forwarding:text, b.settings_version:int, b.timezone:text, {release b}, {ring b}, {callers b},
+    coalesce(b.forward_phone, a.phone) AS phone:text,
+    b.forward_phone:text
 FROM building b JOIN account a ON a.id = b.account_id
 WHERE b.account_id = $account_id:id AND b.id = $id:id
 
@@ -67,7 +69,7 @@ UPDATE building SET virtual_number = $virtual_number:text,
 UPDATE building SET virtual_number = $virtual_number:text WHERE account_id = $account_id:id AND id = $id:id
 
 -- name: building_for_number
-SELECT account_id, virtual_number, country FROM building WHERE id = $id:id
+SELECT account_id:id, virtual_number:text, country:text FROM building WHERE id = $id:id
 
 -- name: building_delete
 DELETE FROM building WHERE account_id = $account_id:id AND id = $id:id
@@ -76,11 +78,11 @@ DELETE FROM building WHERE account_id = $account_id:id AND id = $id:id
 -- job gets one.
 
 -- name: building_waiting
-SELECT b.id, CASE WHEN a.subscription_status <> 'none' THEN 1 ELSE 0 END AS entitled,
-    CASE WHEN EXISTS (SELECT 1 FROM job j WHERE j.id = 'provision-' || b.id) THEN 1 ELSE 0 END AS expected
+SELECT b.id:id, CASE WHEN a.subscription_status <> 'none' THEN 1 ELSE 0 END AS entitled:bool,
+    CASE WHEN EXISTS (SELECT 1 FROM job j WHERE j.id = 'provision-' || b.id) THEN 1 ELSE 0 END AS expected:bool
 FROM building b {by building_waiting} JOIN account a ON a.id = b.account_id
 WHERE b.virtual_number IS NULL AND b.id > $after:text ORDER BY b.id LIMIT $limit:int
 
 -- name: building_walk
 -- The $limit buildings after the ID $after, of any account.
-SELECT id FROM building {by building_id} WHERE id > $after:text ORDER BY id LIMIT $limit:int
+SELECT id:id FROM building {by building_id} WHERE id > $after:text ORDER BY id LIMIT $limit:int

@@ -9,14 +9,14 @@ VALUES ($account_id:id, $building_id:id, $id:id, $created_at:time, $url:text, $e
 ON CONFLICT DO NOTHING
 
 -- columns: building_webhook
-id, building_id, created_at, url, events, description, active
+id:id, building_id:id, created_at:time, url:text, events:int, description:text, active:bool
 
 -- name: building_webhook_by_request
-SELECT {building_webhook}, secret,
-    request_hash FROM building_webhook WHERE building_id = $building_id:id AND request_id = $request_id:text
+SELECT {building_webhook}, secret:blob,
+    request_hash:blob FROM building_webhook WHERE building_id = $building_id:id AND request_id = $request_id:text
 
 -- name: building_webhook_count
-SELECT count(*) AS webhooks FROM building_webhook {by building_webhook_live}
+SELECT count(*) AS webhooks:int FROM building_webhook {by building_webhook_live}
 WHERE building_id = $building_id:id AND deleted_at IS NULL
 
 -- name: building_webhook_list
@@ -77,7 +77,8 @@ UPDATE building_webhook SET failures = 0 WHERE id = $id:id AND failures > 0
 -- name: building_webhook_failure
 -- $most failures in a row switch the endpoint off.
 UPDATE building_webhook SET failures = failures + 1, active = CASE WHEN failures + 1 >= $most:int THEN 0 ELSE active END
-WHERE id = $id:id RETURNING active, failures
+WHERE id = $id:id RETURNING active:bool, failures:int
 
 -- name: building_webhook_outcome
-SELECT status, status_code, failure, took_ms FROM delivery WHERE webhook_id = $webhook_id:id AND id = $id:id
+SELECT status:text, status_code:int?, failure:text,
+    took_ms:int? FROM delivery WHERE webhook_id = $webhook_id:id AND id = $id:id

@@ -1,8 +1,17 @@
 -- The records of calls. IDs ascend with the start of the call.
 
 -- columns: call_record
-building_id, id, account_id, started_at, ended_at, front_end, source, dialled, caller, outcome, reason, grant_id,
-    resident_opened, ended_by
+building_id:id, id:id, account_id:id, started_at:time, ended_at:time?, front_end:text, source:text, dialled:text,
+    caller:text, outcome:text, reason:text, grant_id:id,
+    resident_opened:bool, ended_by:text
+
+-- columns: call_record_listed
+{call_record},
+    (SELECT m.seconds FROM call_message m WHERE m.building_id = call_record.building_id
+        AND m.call_id = call_record.id) AS message_seconds:int?
+
+-- columns: call_record_whole
+{call_record_listed}, steps:text
 
 -- name: call_record_write
 -- The start of a call, and later its end; nothing if the building was deleted meanwhile.
@@ -18,7 +27,7 @@ ON CONFLICT (building_id, id) DO UPDATE SET ended_at = excluded.ended_at, outcom
 -- name: call_record_minutes
 -- The minutes of the account's calls that started after $after, and one for each code that was sent to a phone since
 -- then if $codes is 1. A time after $until, ahead of the clock, is void.
-SELECT CAST(coalesce(sum(minutes), 0) AS BIGINT) AS minutes FROM
+SELECT CAST(coalesce(sum(minutes), 0) AS BIGINT) AS minutes:int FROM
     (SELECT minutes FROM call_record
      WHERE account_id = $account_id:id AND started_at > $after:time AND started_at <= $until:time AND minutes > 0
      UNION ALL
@@ -44,16 +53,12 @@ UPDATE call_record SET steps = steps || CAST($step:text AS TEXT) WHERE building_
     AND length(steps) < 8000 AND steps NOT LIKE '%' || CAST($words:text AS TEXT) || '%'
 
 -- name: call_record_get
-SELECT {call_record}, steps,
-    (SELECT m.seconds FROM call_message m WHERE m.building_id = call_record.building_id
-    AND m.call_id = call_record.id) AS message_seconds
+SELECT {call_record_whole}
 FROM call_record WHERE building_id = $building_id:id AND id = $id:id
 
 -- name: call_record_find
 -- Of any building.
-SELECT {call_record}, steps,
-    (SELECT m.seconds FROM call_message m WHERE m.building_id = call_record.building_id
-    AND m.call_id = call_record.id) AS message_seconds
+SELECT {call_record_whole}
 FROM call_record {by call_record_id} WHERE id = $id:id
 
 -- Lists, newest first: IDs below $before and not below $first, started from $since to $until; $outcome an outcome, or
@@ -61,9 +66,7 @@ FROM call_record {by call_record_id} WHERE id = $id:id
 
 -- name: call_record_list
 -- Of building $building_id.
-SELECT {call_record},
-    (SELECT m.seconds FROM call_message m WHERE m.building_id = call_record.building_id
-    AND m.call_id = call_record.id) AS message_seconds
+SELECT {call_record_listed}
 FROM call_record
 WHERE building_id = $building_id:id AND id < $before:text AND id >= $first:text AND started_at >= $since:time
     AND started_at <= $until:time
@@ -73,9 +76,7 @@ ORDER BY id DESC LIMIT $limit:int
 
 -- name: call_record_list_all
 -- Of all buildings.
-SELECT {call_record},
-    (SELECT m.seconds FROM call_message m WHERE m.building_id = call_record.building_id
-    AND m.call_id = call_record.id) AS message_seconds
+SELECT {call_record_listed}
 FROM call_record {by call_record_id}
 WHERE id < $before:text AND id >= $first:text AND started_at >= $since:time AND started_at <= $until:time
     AND (CAST($outcome:text AS TEXT) IS NULL OR outcome = $outcome)
@@ -83,7 +84,7 @@ WHERE id < $before:text AND id >= $first:text AND started_at >= $since:time AND 
 ORDER BY id DESC LIMIT $limit:int
 
 -- columns: call_record_last
-id
+id:text
 
 -- name: call_record_last
 -- ID $most below $before of building $building_id; no row if there are fewer.
@@ -102,7 +103,7 @@ DELETE FROM call_record WHERE (building_id, id) IN
      LIMIT $limit:int)
 
 -- columns: call_record_open
-building_id, id, caller, outcome, started_at
+building_id:id, id:id, caller:text, outcome:text, started_at:time
 
 -- name: call_record_open
 -- At most $limit calls in progress whose process has ended: it is no node, but was one, or the call began before

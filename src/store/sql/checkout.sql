@@ -1,8 +1,9 @@
 -- Checkouts.
 
 -- columns: checkout
-account_id, id, request_id, status, created_at, plan, quantity, email, customer_id, return_url, session_id, url,
-    subscription_id, canceled_at
+account_id:id, id:id, request_id:text, status:text, created_at:time, plan:text, quantity:int, email:text,
+    customer_id:text, return_url:text, session_id:text, url:text,
+    subscription_id:text, canceled_at:time?
 
 -- name: checkout_by_id
 SELECT {checkout}
@@ -11,7 +12,7 @@ FROM checkout WHERE account_id = $account_id:id AND id = $id:id
 -- The checkout that a request made, or that it was answered with; and the hash of the request.
 
 -- name: checkout_by_request
-SELECT {checkout}, request_hash
+SELECT {checkout}, request_hash:blob
 FROM checkout WHERE account_id = $account_id:id AND request_id = $request_id:text
 UNION ALL
 SELECT {checkout c}, a.request_hash
@@ -54,7 +55,7 @@ SELECT {checkout c}
 FROM checkout c JOIN account a ON a.id = c.account_id WHERE a.email = $email:text ORDER BY c.id DESC LIMIT $limit:int
 
 -- name: checkout_owner
-SELECT account_id FROM checkout WHERE id = $id:id
+SELECT account_id:id FROM checkout WHERE id = $id:id
 
 -- name: checkout_insert
 INSERT INTO checkout (account_id, id, request_id, request_hash, created_at, checked_at, plan, quantity, email,

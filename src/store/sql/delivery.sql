@@ -4,7 +4,7 @@
 -- name: delivery_lanes (sqlite)
 -- The endpoints in the order of their next due delivery, after the position ($after, $after_id); at most $limit. A
 -- deleted one has no account.
-SELECT l.webhook_id, l.due_at, 0 AS earlier, w.account_id FROM delivery_lane l {by delivery_lane_due}
+SELECT l.webhook_id:id, l.due_at:time, 0 AS earlier:bool, w.account_id:id FROM delivery_lane l {by delivery_lane_due}
 LEFT JOIN webhook w {by webhook_id} ON w.id = l.webhook_id WHERE (l.due_at, l.webhook_id) > ($after:time,
     $after_id:text)
 UNION ALL
@@ -53,10 +53,12 @@ WHERE webhook_id IN (SELECT json_array_elements_text(CAST(CAST($ids AS TEXT) AS 
                     AND d.status = 'pending' AND d.due_at <= $now AND d.leased_until <= {real})
 
 -- columns: delivery
-d.id, d.account_id, d.attempts, d.leased_until, CASE WHEN b.id IS NULL THEN w.url ELSE b.url END AS url,
-    CASE WHEN b.id IS NULL THEN w.secret ELSE b.secret END AS secret,
-    CASE WHEN w.previous_until > $now THEN w.previous_secret END AS previous_secret, d.event_id, e.type, e.created_at,
-    e.data, e.trace, e.building_id
+d.id:id, d.account_id:id, d.attempts:int, d.leased_until:time,
+    CASE WHEN b.id IS NULL THEN w.url ELSE b.url END AS url:text,
+    CASE WHEN b.id IS NULL THEN w.secret ELSE b.secret END AS secret:blob,
+    CASE WHEN w.previous_until > $now THEN w.previous_secret END AS previous_secret:blob, d.event_id:text,
+    e.type:text, e.created_at:time,
+    e.data:text, e.trace:text, e.building_id:text
 
 -- name: delivery_take (sqlite)
 -- Excludes the deliveries that the caller has already taken, the list $held (JSON). Only one process uses the store, so
@@ -92,7 +94,7 @@ ORDER BY d.due_at, d.id
 
 -- name: delivery_next
 -- The time of the next delivery of an endpoint that is not due yet.
-SELECT d.due_at FROM delivery d {by delivery_due}
+SELECT d.due_at:time FROM delivery d {by delivery_due}
 WHERE d.webhook_id = $webhook_id:id AND d.status = 'pending' AND d.due_at > $now:time
 ORDER BY d.due_at LIMIT 1
 

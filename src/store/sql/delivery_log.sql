@@ -1,8 +1,9 @@
 -- The results of deliveries.
 
 -- columns: delivery_log
-d.id, d.webhook_id, d.event_id, e.type, d.status, d.attempts, d.created_at, d.due_at, d.attempted_at,
-    d.status_code, d.failure, d.account_id
+d.id:id, d.webhook_id:id, d.event_id:text, e.type:text, d.status:text, d.attempts:int, d.created_at:time,
+    d.due_at:time, d.attempted_at:time?,
+    d.status_code:int?, d.failure:text, d.account_id:id
 
 -- name: delivery_log
 SELECT {delivery_log}
@@ -29,11 +30,11 @@ WHERE d.status = $status:text
 ORDER BY d.id DESC LIMIT $limit:int
 
 -- name: delivery_find
-SELECT d.account_id, d.webhook_id FROM delivery d {by delivery_status}
+SELECT d.account_id:id, d.webhook_id:id FROM delivery d {by delivery_status}
 WHERE d.status IN ('pending', 'delivered', 'failed', 'canceled') AND d.id = $id:id
 
 -- name: delivery_replay
-SELECT d.status, d.event_id, w.deleted_at
+SELECT d.status:text, d.event_id:text, w.deleted_at:time?
 FROM delivery d JOIN webhook w ON w.account_id = d.account_id AND w.id = d.webhook_id
 WHERE d.webhook_id = $webhook_id:id AND d.id = $id:id AND d.account_id = $account_id:id
 

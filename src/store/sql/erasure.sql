@@ -20,7 +20,7 @@ DELETE FROM challenge WHERE email = $email:text
 
 -- name: erasure_memberships
 -- The memberships of a person in buildings of others.
-SELECT id, account_id FROM member WHERE email = $email:text LIMIT $limit:int
+SELECT id:id, account_id:id FROM member WHERE email = $email:text LIMIT $limit:int
 
 -- name: erasure_member_keys
 DELETE FROM api_key WHERE account_id = $account_id:id AND member_id = $member_id:id

@@ -4,7 +4,8 @@
 -- The active endpoints of an account (at most five) that listen to the event types $events (bits), and the endpoints
 -- of the building $building_id (at most five) that listen to $earlier_events, if the account is of the earlier revision; and
 -- the next time the engine looks at them.
-SELECT w.id, l.due_at, 0 AS earlier FROM webhook w {by webhook_live} LEFT JOIN delivery_lane l ON l.webhook_id = w.id
+SELECT w.id:id, l.due_at:time?,
+    0 AS earlier:bool FROM webhook w {by webhook_live} LEFT JOIN delivery_lane l ON l.webhook_id = w.id
 WHERE w.account_id = $account_id:id AND w.deleted_at IS NULL AND w.active <> 0 AND (w.events & $events:int) <> 0
 UNION ALL
 SELECT b.id, b.due_at, 1 FROM building_webhook b {by building_webhook_live}

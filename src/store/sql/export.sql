@@ -162,10 +162,10 @@ FROM sandbox_message WHERE recipient = $owner:text AND id > $after:any ORDER BY 
 
 -- name: export_next_building
 -- The first owner behind $from; $inside = 1: or $from itself.
-SELECT id FROM building WHERE account_id = $account_id:id AND id >= $from:text
+SELECT id:id FROM building WHERE account_id = $account_id:id AND id >= $from:text
     AND (id > $from OR $inside:bool = 1) ORDER BY id LIMIT 1
 
 -- name: export_next_webhook
-SELECT id FROM webhook WHERE account_id = $account_id:id AND id >= $from:text AND (id > $from OR $inside:bool = 1)
+SELECT id:id FROM webhook WHERE account_id = $account_id:id AND id >= $from:text AND (id > $from OR $inside:bool = 1)
 UNION ALL SELECT id FROM building_webhook WHERE account_id = $account_id AND id >= $from AND (id > $from OR $inside = 1)
 ORDER BY id LIMIT 1

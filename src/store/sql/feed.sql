@@ -15,19 +15,19 @@ INSERT INTO feed (building_id, seq, at, type, data) SELECT building_id, seq, $at
     $data:json FROM feed_counter WHERE building_id = $building_id:id
 
 -- name: feed_newest
-SELECT seq FROM feed_counter WHERE building_id = $building_id:id
+SELECT seq:int FROM feed_counter WHERE building_id = $building_id:id
 
 -- name: feed_leap
 -- After a restore: the numbers of events that came after the copy are not given again.
 UPDATE feed_counter SET seq = seq + 1000000000
 
 -- name: feed_read
-SELECT seq, at, type, data FROM feed WHERE building_id = $building_id:id
+SELECT seq:int, at:time, type:text, data:text FROM feed WHERE building_id = $building_id:id
     AND seq > $after:int ORDER BY seq LIMIT $limit:int
 
 -- name: feed_tell (sqlite)
 -- Only one process uses the store: nobody listens.
-SELECT seq AS told FROM feed_counter WHERE building_id = $building_id:text
+SELECT seq AS told:int FROM feed_counter WHERE building_id = $building_id:text
 
 -- name: feed_tell (postgresql)
 -- Tells the other nodes.

@@ -28,8 +28,9 @@ ON CONFLICT DO NOTHING
 days:int, start_minute:int, end_minute:int, timezone:text
 
 -- columns: grant
-id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
-    max_uses, access_code, voice, {schedule}, request_id, created_by
+id:idbytes, revoked:bool, type:int, label:text, enabled:bool, version:int, created_at:time, updated_at:time?,
+    starts_at:time, ends_at:time, remaining_uses:int?,
+    max_uses:int?, access_code:text, voice:bool, {schedule}, request_id:text, created_by:idbytes
 
 -- name: grant_get (sqlite)
 -- $building is the building's number. IN would make SQLite fill a temporary set for each call.
@@ -52,7 +53,7 @@ SELECT {grant} FROM access_grant WHERE building = (SELECT number FROM grant_buil
     AND revoked IN (0, 1) AND id = $id
 
 -- name: grant_by_request
-SELECT {grant}, request_hash
+SELECT {grant}, request_hash:blob
 FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
     AND request_key = $request_key:int
 
@@ -68,14 +69,14 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) 
 -- name: grant_revoke
 UPDATE access_grant SET revoked = 1, version = version + 1, updated_at = $updated_at:time
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND revoked = 0 AND id = $id:idbytes
-RETURNING enabled, type, label
+RETURNING enabled:int, type:int, label:text
 
 -- A code belongs to a passcode that can open at $now, or will without a change.
 
 -- name: grant_made_by
 -- Grants of account $account_id that member $member_id, or a key that was revoked at $now, made, and that can open
 -- then, or will without a change; at most $limit.
-SELECT n.id AS building_id, g.id FROM building b JOIN grant_building n ON n.id = b.id
+SELECT n.id AS building_id:id, g.id:idbytes FROM building b JOIN grant_building n ON n.id = b.id
     JOIN access_grant g {by access_grant_usable} ON g.building = n.number
 WHERE b.account_id = $account_id:id AND g.enabled = 1 AND g.revoked = 0
     AND (g.remaining_uses IS NULL OR g.remaining_uses > 0) AND g.ends_at > $now:time
@@ -84,7 +85,7 @@ WHERE b.account_id = $account_id:id AND g.enabled = 1 AND g.revoked = 0
 LIMIT $limit:int
 
 -- name: grant_made_by (postgresql)
-SELECT n.id AS building_id, g.id FROM building b JOIN grant_building n ON n.id = b.id
+SELECT n.id AS building_id:id, g.id:idbytes FROM building b JOIN grant_building n ON n.id = b.id
     JOIN access_grant g ON g.building = n.number
 WHERE b.account_id = $account_id AND g.enabled = 1 AND g.revoked = 0
     AND (g.remaining_uses IS NULL OR g.remaining_uses > 0) AND g.ends_at > $now
@@ -99,7 +100,7 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
     AND ends_at > $now:time AND (remaining_uses IS NULL OR remaining_uses > 0)
 
 -- name: grant_codes
-SELECT access_code FROM access_grant {by access_grant_code}
+SELECT access_code:text FROM access_grant {by access_grant_code}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND access_code IS NOT NULL
     AND enabled = 1 AND revoked = 0
     AND ends_at > $now:time AND (remaining_uses IS NULL OR remaining_uses > 0)
@@ -113,7 +114,7 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
     AND (request_key IS NULL OR request_key <> $request_key:int) AND (ends_at <= $updated_at OR remaining_uses = 0)
 
 -- name: grant_building_paid
-SELECT a.subscription_status FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $id:id
+SELECT a.subscription_status:text FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $id:id
 
 -- The number of enabled, live grants of each building; changed by $change together with the grant.
 
@@ -188,7 +189,7 @@ ORDER BY id DESC LIMIT $limit:int
 -- The last ID that a list may read: ID $most below $before of any type; no row if there are fewer.
 
 -- columns: grant_last
-id
+id:idbytes
 
 -- name: grant_last
 SELECT {grant_last} FROM access_grant WHERE building = (SELECT number FROM grant_building

@@ -6,7 +6,8 @@ INSERT INTO guest_link (building_id, grant_id, hash, token, timezone, created_at
 ON CONFLICT (building_id, grant_id) DO NOTHING
 
 -- name: guest_link_get
-SELECT token, timezone, created_at FROM guest_link WHERE building_id = $building_id:id AND grant_id = $grant_id:idbytes
+SELECT token:blob, timezone:text,
+    created_at:time FROM guest_link WHERE building_id = $building_id:id AND grant_id = $grant_id:idbytes
 
 -- name: guest_link_zone
 UPDATE guest_link SET timezone = $timezone:text WHERE building_id = $building_id:id AND grant_id = $grant_id:idbytes
@@ -16,7 +17,7 @@ DELETE FROM guest_link WHERE building_id = $building_id:id AND grant_id = $grant
 
 -- name: guest_link_find
 -- By the hash $hash of the token. An account that is being erased has its ID as its address.
-SELECT l.building_id, l.grant_id, l.timezone AS given_timezone, b.label, b.timezone,
-    CASE WHEN b.virtual_number IS NOT NULL AND a.subscription_status <> 'none' THEN 1 ELSE 0 END AS connected
+SELECT l.building_id:id, l.grant_id:idbytes, l.timezone AS given_timezone:text, b.label:text, b.timezone:text,
+    CASE WHEN b.virtual_number IS NOT NULL AND a.subscription_status <> 'none' THEN 1 ELSE 0 END AS connected:bool
 FROM guest_link l JOIN building b ON b.id = l.building_id JOIN account a ON a.id = b.account_id
 WHERE l.hash = $hash:text AND a.email <> a.id

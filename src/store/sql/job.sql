@@ -20,12 +20,12 @@ UPDATE job SET due_at = $due_at:time, leased_until = 0, leased_by = NULL,
     attempts = 0 WHERE id = $id:text AND created_at = $created_at:time
 
 -- columns: job
-id, kind, attempts, created_at
+id:text, kind:text, attempts:int, created_at:time
 
 -- name: job_take (sqlite)
 UPDATE job SET leased_until = {real} + $lasts:int, leased_by = $leased_by:id, attempts = attempts + 1
 WHERE id = (SELECT id FROM job WHERE due_at <= $now:time AND leased_until <= {real} ORDER BY due_at LIMIT 1)
-RETURNING {job}, payload, leased_until
+RETURNING {job}, payload:blob, leased_until:time
 
 -- name: job_take (postgresql)
 UPDATE job SET leased_until = {real} + CAST($lasts AS BIGINT), leased_by = $leased_by, attempts = attempts + 1
@@ -34,10 +34,10 @@ WHERE id = (SELECT id FROM job WHERE due_at <= $now AND leased_until <= {real} O
 RETURNING {job}, payload, leased_until
 
 -- name: job_next
-SELECT due_at FROM job WHERE leased_until <= {real} ORDER BY due_at LIMIT 1
+SELECT due_at:time FROM job WHERE leased_until <= {real} ORDER BY due_at LIMIT 1
 
 -- name: job_waiting
-SELECT due_at, CASE WHEN leased_until > {real} THEN 1 ELSE 0 END AS running FROM job WHERE id = $id:text
+SELECT due_at:time, CASE WHEN leased_until > {real} THEN 1 ELSE 0 END AS running:bool FROM job WHERE id = $id:text
 
 -- name: job_reschedule
 UPDATE job SET due_at = $due_at:time WHERE id = $id:text AND due_at > $due_at
@@ -52,7 +52,7 @@ VALUES ($id:text, $kind:text, $created_at:time, $created_at, $payload:blob, {rea
 ON CONFLICT (id) DO UPDATE SET leased_until = excluded.leased_until, leased_by = excluded.leased_by,
     due_at = CASE WHEN job.due_at > excluded.due_at THEN excluded.due_at ELSE job.due_at END
 WHERE job.leased_until <= {real}
-RETURNING leased_until
+RETURNING leased_until:time
 
 -- name: job_release
 DELETE FROM job WHERE id = $id:text AND leased_until = $leased_until:time
@@ -74,7 +74,7 @@ UPDATE job SET due_at = $due_at:time, leased_until = 0,
 -- For the operator: jobs that have failed and will be repeated, those with the most attempts first.
 
 -- name: job_list_failing
-SELECT {job}, due_at FROM job WHERE attempts > 1 OR (attempts = 1 AND leased_until = 0)
+SELECT {job}, due_at:time FROM job WHERE attempts > 1 OR (attempts = 1 AND leased_until = 0)
 ORDER BY attempts DESC, id LIMIT $limit:int
 
 -- name: job_unlease

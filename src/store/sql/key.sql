@@ -1,18 +1,19 @@
 -- API keys.
 
 -- name: key_authenticate
-SELECT k.id, k.account_id, k.building_id, k.member_id, k.kind, k.scopes, k.expires_at, k.revoked_at, k.last_used_at,
-    a.subscription_status, a.buildings_version, a.earlier_revision,
-    (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.is_primary = 1) AS primary_id,
-    (SELECT count(*) FROM building b WHERE b.account_id = k.account_id) AS buildings,
-    (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.id = k.building_id) AS building_found,
+SELECT k.id:id, k.account_id:id, k.building_id:id, k.member_id:id, k.kind:text, k.scopes:int, k.expires_at:time?,
+    k.revoked_at:time?, k.last_used_at:time?,
+    a.subscription_status:text, a.buildings_version:int, a.earlier_revision:bool,
+    (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.is_primary = 1) AS primary_id:id,
+    (SELECT count(*) FROM building b WHERE b.account_id = k.account_id) AS buildings:int,
+    (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.id = k.building_id) AS building_found:text,
     (SELECT n.number FROM grant_building n WHERE n.id = coalesce(k.building_id,
-        (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.is_primary = 1))) AS building_number
+        (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.is_primary = 1))) AS building_number:int?
 FROM api_key k LEFT JOIN account a ON a.id = k.account_id
 WHERE k.hash = $hash:blob
 
 -- name: key_confirm
-SELECT k.scopes, k.expires_at, a.subscription_status, a.buildings_version, a.earlier_revision
+SELECT k.scopes:int, k.expires_at:time?, a.subscription_status:text, a.buildings_version:int, a.earlier_revision:bool
 FROM api_key k JOIN account a ON a.id = k.account_id
 WHERE k.hash = $hash:blob AND k.revoked_at IS NULL
 
@@ -22,7 +23,7 @@ WHERE account_id = $account_id:id AND id = $id:id AND (last_used_at IS NULL OR l
 
 -- name: key_count
 -- Of agents, or of owners, whose scopes have the bit $mask.
-SELECT count(*) AS keys FROM api_key {by api_key_live}
+SELECT count(*) AS keys:int FROM api_key {by api_key_live}
 WHERE account_id = $account_id:id AND kind = 'agent' AND revoked_at IS NULL AND (scopes & $mask:int) = $masked:int
     AND (expires_at IS NULL OR expires_at > $now:time
     OR EXISTS (SELECT 1 FROM oauth_grant g
@@ -35,9 +36,9 @@ VALUES ($hash:blob, $id:id, $account_id:id, $building_id:id, $member_id:id, $kin
 
 -- name: key_list
 -- A key of a grant by OAuth lasts as long as that.
-SELECT id, name, kind, scopes, last_used_at,
+SELECT id:id, name:text, kind:text, scopes:int, last_used_at:time?,
     coalesce((SELECT g.expires_at FROM oauth_grant g
-        WHERE g.account_id = api_key.account_id AND g.key_id = api_key.id), expires_at) AS expires_at
+        WHERE g.account_id = api_key.account_id AND g.key_id = api_key.id), expires_at) AS expires_at:time?
 FROM api_key {by api_key_live}
 WHERE account_id = $account_id:id AND revoked_at IS NULL
 ORDER BY created_at DESC, id DESC
@@ -69,12 +70,12 @@ UPDATE api_key SET revoked_at = $revoked_at:time WHERE account_id = $account_id:
     AND revoked_at IS NULL
 
 -- name: key_lives
-SELECT 1 AS found FROM api_key
+SELECT 1 AS found:int FROM api_key
 WHERE account_id = $account_id:id AND id = $id:id AND revoked_at IS NULL
     AND (expires_at IS NULL OR expires_at > $now:time)
 
 -- name: key_name
-SELECT name FROM api_key WHERE account_id = $account_id:id AND id = $id:id
+SELECT name:text FROM api_key WHERE account_id = $account_id:id AND id = $id:id
 
 -- name: key_purge
 DELETE FROM api_key

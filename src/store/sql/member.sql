@@ -5,18 +5,19 @@ INSERT INTO member (building_id, id, account_id, name, email, phone, created_at)
     $account_id:id, $name:text, $email:text, $phone:text, $created_at:time)
 
 -- name: member_by_email
-SELECT id FROM member WHERE building_id = $building_id:id AND email = $email:text
+SELECT id:id FROM member WHERE building_id = $building_id:id AND email = $email:text
 
 -- name: member_list
-SELECT m.id, m.building_id, m.account_id, m.name, m.email, m.phone, m.created_at, b.label
+SELECT m.id:id, m.building_id:id, m.account_id:id, m.name:text, m.email:text, m.phone:text, m.created_at:time,
+    b.label:text
 FROM member m JOIN building b ON b.id = m.building_id
 ORDER BY m.building_id, m.id
 
 -- name: member_get
-SELECT building_id, account_id FROM member WHERE id = $id:id
+SELECT building_id:id, account_id:id FROM member WHERE id = $id:id
 
 -- name: member_delete
 DELETE FROM member WHERE building_id = $building_id:id AND id = $id:id
 
 -- name: member_count
-SELECT count(*) AS members FROM member WHERE building_id = $building_id:id
+SELECT count(*) AS members:int FROM member WHERE building_id = $building_id:id

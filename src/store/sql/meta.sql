@@ -1,7 +1,7 @@
 -- Settings that the service stores.
 
 -- name: setting_get
-SELECT value FROM setting WHERE name = $name:text
+SELECT value:text FROM setting WHERE name = $name:text
 
 -- name: setting_put
 INSERT INTO setting (name, value) VALUES ($name:text,

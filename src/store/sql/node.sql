@@ -1,10 +1,11 @@
 -- The processes that share the store. A node without a heartbeat for ten seconds (NODE_SILENT_US) is dead.
 
 -- columns: node
-id, version, schema_version, host, address, started_at, heartbeat_at, ended_at, ahead_us
+id:id, version:text, schema_version:int, host:text, address:text, started_at:time, heartbeat_at:time, ended_at:time,
+    ahead_us:int
 
 -- name: node_clock
-SELECT {real} AS now
+SELECT {real} AS now:time
 
 -- name: node_join
 INSERT INTO node ({node}) VALUES ($id:id, $version:text, $schema_version:int, $host:text, $address:text, {real},
@@ -13,17 +14,17 @@ INSERT INTO node ({node}) VALUES ($id:id, $version:text, $schema_version:int, $h
 -- name: node_beat
 -- Returns everything that a node asks for regularly, so that an idle node sends few statements.
 UPDATE node SET heartbeat_at = {real}, ahead_us = $ahead_us:int WHERE id = $id:id AND ended_at IS NULL
-RETURNING heartbeat_at,
+RETURNING heartbeat_at:time,
     (SELECT count(*) FROM node n
-     WHERE n.id <> $id AND n.ended_at IS NULL AND n.heartbeat_at > {real} - 10000000) AS others,
+     WHERE n.id <> $id AND n.ended_at IS NULL AND n.heartbeat_at > {real} - 10000000) AS others:int,
     (SELECT min(n.id) FROM node n
-     WHERE n.id <> $id AND n.ended_at IS NULL AND n.heartbeat_at <= {real} - 10000000) AS dead,
-    (SELECT value FROM setting WHERE name = 'sandbox_clock_offset_s') AS clock_offset_s
+     WHERE n.id <> $id AND n.ended_at IS NULL AND n.heartbeat_at <= {real} - 10000000) AS dead:id,
+    (SELECT value FROM setting WHERE name = 'sandbox_clock_offset_s') AS clock_offset_s:text
 
 -- name: node_end (sqlite)
 UPDATE node SET ended_at = {real} WHERE id = $id:id AND ended_at IS NULL AND heartbeat_at <= {real} - $silent:int
     AND $now:time > 0
-RETURNING 0 AS jobs, 0 AS deliveries
+RETURNING 0 AS jobs:int, 0 AS deliveries:int
 
 -- name: node_end (postgresql)
 -- Ends a node that has been silent for $silent microseconds, together with its leases. $now is the service's clock:
@@ -54,7 +55,7 @@ WITH ended AS MATERIALIZED (
 SELECT (SELECT count(*) FROM jobs) AS jobs, (SELECT count(*) FROM deliveries) AS deliveries FROM ended
 
 -- name: node_list
-SELECT {node}, CASE WHEN ended_at IS NULL AND heartbeat_at > {real} - 10000000 THEN 1 ELSE 0 END AS alive
+SELECT {node}, CASE WHEN ended_at IS NULL AND heartbeat_at > {real} - 10000000 THEN 1 ELSE 0 END AS alive:bool
 FROM node ORDER BY started_at, id LIMIT $limit:int
 
 -- name: node_purge

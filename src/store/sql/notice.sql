@@ -5,26 +5,27 @@ INSERT INTO notice (id, building_id, notices, at, label, minutes) VALUES ($id:id
     $at:time, $label:text, $minutes:int)
 
 -- name: notice_list
-SELECT id, building_id, notices, at, label, minutes FROM notice ORDER BY id LIMIT $limit:int
+SELECT id:id, building_id:id, notices:int, at:time, label:text, minutes:int FROM notice ORDER BY id LIMIT $limit:int
 
 -- name: notice_delete
 DELETE FROM notice WHERE id = $id:id
 
 -- name: owner_mail_place
 -- Not of an account that is being deleted: its address is its ID.
-SELECT b.label, a.email, coalesce((SELECT m.language FROM notice_mail m WHERE m.building_id = b.id),
-    (SELECT min(p.language) FROM push p WHERE p.building_id = b.id)) AS language
+SELECT b.label:text, a.email:text, coalesce((SELECT m.language FROM notice_mail m WHERE m.building_id = b.id),
+    (SELECT min(p.language) FROM push p WHERE p.building_id = b.id)) AS language:text
 FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $id:id AND a.email <> a.id
 
 -- name: notice_place
 -- The facts for messages about a building, and its account's choice for e-mail. An account that is being erased has no
 -- address.
-SELECT b.account_id, b.label, CASE WHEN a.email <> a.id THEN a.email END AS email, m.notices, m.language, m.paid_until
+SELECT b.account_id:id, b.label:text, CASE WHEN a.email <> a.id THEN a.email END AS email:text, m.notices:int,
+    m.language:text, m.paid_until:time
 FROM building b JOIN account a ON a.id = b.account_id LEFT JOIN notice_mail m ON m.building_id = b.id
 WHERE b.id = $id:id
 
 -- name: notice_mail_get
-SELECT notices FROM notice_mail WHERE building_id = $building_id:id
+SELECT notices:int FROM notice_mail WHERE building_id = $building_id:id
 
 -- name: notice_mail_put
 INSERT INTO notice_mail (building_id, account_id, notices, language, paid_until) VALUES ($building_id:id,

@@ -12,8 +12,9 @@ DELETE FROM oauth_code WHERE hash IN
     (SELECT hash FROM oauth_code WHERE account_id = $account_id:id ORDER BY expires_at DESC LIMIT 1000 OFFSET $keep:int)
 
 -- name: oauth_code_get
-SELECT account_id, client, redirect, challenge, scopes, resource, expires_at, used, key_id, client_name,
-    shared FROM oauth_code
+SELECT account_id:id, client:blob, redirect:blob, challenge:text, scopes:int, resource:int, expires_at:time,
+    used:bool, key_id:id, client_name:text,
+    shared:bool FROM oauth_code
 WHERE hash = $hash:blob
 
 -- name: oauth_code_use
@@ -34,18 +35,19 @@ VALUES ($account_id:id, $key_id:id, $family:blob, $token:blob, $client:blob, $sc
     $created_at:time, $expires_at:time)
 
 -- name: oauth_grant_find
-SELECT g.account_id, g.key_id, g.token, g.client, g.scopes, g.resource, g.expires_at, k.scopes AS key_scopes,
-    k.expires_at AS key_expires_at
+SELECT g.account_id:id, g.key_id:id, g.token:blob, g.client:blob, g.scopes:int, g.resource:int, g.expires_at:time,
+    k.scopes AS key_scopes:int,
+    k.expires_at AS key_expires_at:time
 FROM oauth_grant g JOIN api_key k ON k.account_id = g.account_id AND k.id = g.key_id
 WHERE g.family = $family:blob AND g.expires_at > $now:time AND k.revoked_at IS NULL
 
 -- name: oauth_grant_of_key
-SELECT g.account_id, g.key_id, g.client FROM api_key k
+SELECT g.account_id:id, g.key_id:id, g.client:blob FROM api_key k
     JOIN oauth_grant g ON g.account_id = k.account_id AND g.key_id = k.id
 WHERE k.hash = $hash:blob AND k.revoked_at IS NULL
 
 -- name: oauth_grant_of_client
-SELECT g.key_id FROM oauth_grant g
+SELECT g.key_id:id FROM oauth_grant g
 WHERE g.account_id = $account_id:id AND g.client = $client:blob AND g.expires_at > $now:time AND EXISTS
     (SELECT 1 FROM api_key k WHERE k.account_id = g.account_id AND k.id = g.key_id AND k.revoked_at IS NULL)
 

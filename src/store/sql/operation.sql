@@ -1,8 +1,8 @@
 -- Building operations.
 
 -- name: operation_account
-SELECT subscription_status, subscription_id, phone,
-    (SELECT count(*) FROM building b WHERE b.account_id = account.id) AS buildings
+SELECT subscription_status:text, subscription_id:text, phone:text,
+    (SELECT count(*) FROM building b WHERE b.account_id = account.id) AS buildings:int
 FROM account WHERE id = $id:id
 
 -- name: operation_insert
@@ -19,10 +19,13 @@ VALUES ($account_id:id, $id:id, $action:text, $created_at:time, $expires_at:time
 -- Reading.
 
 -- columns: operation
-id, account_id, action, status, created_at, expires_at, building_id, label, street, city, state, zip, country,
-    unlock_tone, phone_number, virtual_number, building_count, subscription_id, price_id, currency, billing_interval,
-    current_quantity, new_quantity, next_invoice_minor, per_building_minor, proration_s, request_id, request_hash,
-    step, attempt, progressed_at, error, result_number, phone_given
+id:id, account_id:id, action:text, status:text, created_at:time, expires_at:time, building_id:id, label:text,
+    street:text, city:text, state:text, zip:text, country:text,
+    unlock_tone:text, phone_number:text, virtual_number:text, building_count:int, subscription_id:text, price_id:text,
+    currency:text, billing_interval:text,
+    current_quantity:int, new_quantity:int, next_invoice_minor:int, per_building_minor:int?, proration_s:int,
+    request_id:text, request_hash:blob,
+    step:text, attempt:int, progressed_at:time?, error:text, result_number:text, phone_given:bool
 
 -- name: operation_get
 SELECT {operation}
@@ -41,7 +44,7 @@ SELECT {operation}
 FROM building_operation WHERE account_id = $account_id:id AND status IN ('running', 'reconciliation_required')
 
 -- name: operation_list_current
-SELECT {operation o}, a.email
+SELECT {operation o}, a.email:text
 FROM building_operation o LEFT JOIN account a ON a.id = o.account_id
 WHERE o.status IN ('running', 'reconciliation_required')
 ORDER BY o.created_at, o.id

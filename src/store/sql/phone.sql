@@ -1,8 +1,8 @@
 -- The forwarding phone.
 
 -- name: phone_account
-SELECT phone, phone_verified_at, subscription_status,
-    (SELECT min(b.virtual_number) FROM building b WHERE b.account_id = $account_id:id) AS number
+SELECT phone:text, phone_verified_at:time, subscription_status:text,
+    (SELECT min(b.virtual_number) FROM building b WHERE b.account_id = $account_id:id) AS number:text
 FROM account WHERE id = $account_id
 
 -- name: phone_of_another
@@ -21,7 +21,7 @@ INSERT INTO phone_code (account_id, id, phone, code_mac, created_at, expires_at)
     $phone:text, $code_mac:blob, $created_at:time, $expires_at:time)
 
 -- columns: phone_nth
-created_at
+created_at:time
 
 -- name: phone_code_nth
 -- The time of the code with $skip later codes, if it is after $after.
@@ -32,7 +32,7 @@ ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $skip:int
 UPDATE phone_code SET sent_at = $sent_at:time WHERE account_id = $account_id:id AND id = $id:id
 
 -- name: phone_code_newest
-SELECT id, phone, code_mac, attempts, expires_at, used_at FROM phone_code
+SELECT id:id, phone:text, code_mac:blob, attempts:int, expires_at:time, used_at:time? FROM phone_code
 WHERE account_id = $account_id:id AND sent_at IS NOT NULL
 ORDER BY created_at DESC, id DESC LIMIT 1
 

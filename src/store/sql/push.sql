@@ -2,14 +2,15 @@
 -- clock, leased_until the real one. A subscription counts while its browser is signed in.
 
 -- name: push_key_get
-SELECT point, secret FROM push_key WHERE id = $id:text
+SELECT point:blob, secret:blob FROM push_key WHERE id = $id:text
 
 -- name: push_key_claim
 INSERT INTO push_key (id, point, secret) VALUES ($id:text, $point:blob, $secret:blob) ON CONFLICT (id) DO NOTHING
 
 -- name: push_browser
 -- The browser of a website session's key.
-SELECT b.hash FROM api_key k JOIN browser b ON b.hash = k.hash WHERE k.account_id = $account_id:id AND k.id = $id:id
+SELECT b.hash:blob FROM api_key k JOIN browser b ON b.hash = k.hash
+WHERE k.account_id = $account_id:id AND k.id = $id:id
 
 -- name: push_put
 INSERT INTO push (building_id, hash, account_id, notices, language, endpoint, p256dh, auth, created_at)
@@ -27,7 +28,7 @@ WHERE hash = $hash:blob AND (language <> $language OR endpoint <> $endpoint OR p
 DELETE FROM push WHERE building_id = $building_id:id AND hash = $hash:blob
 
 -- name: push_list
-SELECT b.id, b.program, b.system, p.hash, p.notices, p.created_at
+SELECT b.id:id, b.program:text, b.system:text, p.hash:blob, p.notices:int, p.created_at:time
 FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
 WHERE p.building_id = $building_id:id AND k.revoked_at IS NULL
     AND (k.expires_at > $now:time OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $since:time))
@@ -35,13 +36,13 @@ ORDER BY p.created_at DESC, b.id DESC
 
 -- name: push_targets
 -- The browsers that want one of the notices $notice.
-SELECT p.hash, p.notices, p.language
+SELECT p.hash:blob, p.notices:int, p.language:text
 FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
 WHERE p.building_id = $building_id:id AND p.notices & $notice:int <> 0 AND k.revoked_at IS NULL
     AND (k.expires_at > $now:time OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $since:time))
 
 -- name: push_target
-SELECT p.endpoint, p.p256dh, p.auth
+SELECT p.endpoint:text, p.p256dh:blob, p.auth:blob
 FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
 WHERE p.building_id = $building_id:id AND p.hash = $hash:blob AND k.revoked_at IS NULL
     AND (k.expires_at > $now:time OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $since:time))
@@ -67,7 +68,7 @@ WHERE (building_id, hash, notice) IN
      WHERE due_at <= $now:time AND leased_until <= {real} AND account_id NOT IN (SELECT value
      FROM json_each($busy:json))
      ORDER BY due_at LIMIT $limit:int)
-RETURNING building_id, hash, notice, account_id, at, payload, attempts
+RETURNING building_id:id, hash:blob, notice:int, account_id:id, at:time, payload:text, attempts:int
 
 -- name: push_message_take (postgresql)
 -- MATERIALIZED, because a subquery that locks rows finds other rows each time it runs.
@@ -83,11 +84,11 @@ RETURNING m.building_id, m.hash, m.notice, m.account_id, m.at, m.payload, m.atte
 
 -- name: push_next
 -- Whether a moment is recorded, whether a message is leased, and when the first of the others is due.
-SELECT CASE WHEN EXISTS (SELECT 1 FROM notice) THEN 1 ELSE 0 END AS recorded,
+SELECT CASE WHEN EXISTS (SELECT 1 FROM notice) THEN 1 ELSE 0 END AS recorded:int,
     CASE WHEN EXISTS (SELECT 1 FROM push_message m {by push_message_due}
-    WHERE m.leased_until > {real}) THEN 1 ELSE 0 END AS leased,
+    WHERE m.leased_until > {real}) THEN 1 ELSE 0 END AS leased:int,
     (SELECT m.due_at FROM push_message m {by push_message_due} WHERE m.leased_until <= {real} ORDER BY m.due_at LIMIT 1)
-    AS due_at
+    AS due_at:time?
 
 -- name: push_message_done
 DELETE FROM push_message WHERE building_id = $building_id:id AND hash = $hash:blob AND notice = $notice:int

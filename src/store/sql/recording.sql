@@ -7,10 +7,10 @@ ON CONFLICT (building_id, which) DO UPDATE SET id = excluded.id, created_at = ex
     length = excluded.length, audio = excluded.audio
 
 -- name: recording_list
-SELECT which, id, created_at, length FROM recording WHERE building_id = $building_id:id ORDER BY which
+SELECT which:int, id:id, created_at:time, length:int FROM recording WHERE building_id = $building_id:id ORDER BY which
 
 -- name: recording_remove
 DELETE FROM recording WHERE building_id = $building_id:id AND which = $which:int
 
 -- name: recording_audio
-SELECT audio FROM recording WHERE id = $id:id
+SELECT audio:blob FROM recording WHERE id = $id:id

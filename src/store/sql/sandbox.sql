@@ -1,7 +1,7 @@
 -- Messages of the built-in mail and text message providers.
 
 -- columns: sandbox_message
-id, channel, recipient, subject, text, code, created_at
+id:text, channel:text, recipient:text, subject:text, text:text, code:text, created_at:time
 
 -- name: sandbox_message_insert
 INSERT INTO sandbox_message ({sandbox_message})

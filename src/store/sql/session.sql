@@ -6,14 +6,15 @@ SELECT 1 FROM member WHERE email = $email:text AND NOT EXISTS (SELECT 1 FROM acc
 -- name: challenge_count
 -- The unused challenges of an address that expire after $now, all of them that expire after $since, and the end of the
 -- newest.
-SELECT count(CASE WHEN expires_at > $now:time THEN 1 END) AS pending, count(*) AS unused, max(expires_at) AS newest
+SELECT count(CASE WHEN expires_at > $now:time THEN 1 END) AS pending:int, count(*) AS unused:int,
+    max(expires_at) AS newest:time
 FROM challenge WHERE email = $email:text AND expires_at > $since:time AND used_at IS NULL
 
 -- name: challenge_insert
 INSERT INTO challenge (id, email, otp_mac, expires_at) VALUES ($id:text, $email:text, $otp_mac:blob, $expires_at:time)
 
 -- name: challenge_get
-SELECT otp_mac, attempts FROM challenge WHERE id = $id:text AND email = $email:text AND expires_at > $now:time
+SELECT otp_mac:blob, attempts:int FROM challenge WHERE id = $id:text AND email = $email:text AND expires_at > $now:time
     AND used_at IS NULL
 
 -- name: challenge_attempt

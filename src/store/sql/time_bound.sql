@@ -94,4 +94,4 @@ UPDATE account SET subscription_ended_at = $at:time WHERE subscription_ended_at 
 
 -- name: time_bound_last
 -- When the job was last added or dated, by the clock of that time.
-SELECT created_at FROM job WHERE id = $id:text
+SELECT created_at:time FROM job WHERE id = $id:text

@@ -1,7 +1,7 @@
 -- Calls through Twilio's voice webhooks, between two requests.
 
 -- name: twilio_call_get
-SELECT step, ended, state, code, answer FROM twilio_call WHERE sid = $sid:text
+SELECT step:int, ended:bool, state:text, code:blob, answer:text FROM twilio_call WHERE sid = $sid:text
 
 -- name: twilio_call_put
 INSERT INTO twilio_call (sid, step, updated_at, ended, state, code, answer)
@@ -11,7 +11,7 @@ ON CONFLICT (sid) DO UPDATE SET step = excluded.step, updated_at = excluded.upda
 
 -- name: twilio_call_oldest
 -- The calls that nothing was heard of since $before.
-SELECT sid FROM twilio_call WHERE updated_at < $before:time ORDER BY updated_at LIMIT $limit:int
+SELECT sid:text FROM twilio_call WHERE updated_at < $before:time ORDER BY updated_at LIMIT $limit:int
 
 -- name: twilio_call_delete
 DELETE FROM twilio_call WHERE sid = $sid:text

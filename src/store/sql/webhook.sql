@@ -7,13 +7,14 @@ VALUES ($account_id:id, $id:id, $created_at:time, $url:text, $events:int, $secre
 ON CONFLICT DO NOTHING
 
 -- columns: webhook
-id, created_at, url, events, active
+id:id, created_at:time, url:text, events:int, active:bool
 
 -- name: webhook_by_request
-SELECT {webhook}, secret, request_hash FROM webhook WHERE account_id = $account_id:id AND request_id = $request_id:text
+SELECT {webhook}, secret:blob,
+    request_hash:blob FROM webhook WHERE account_id = $account_id:id AND request_id = $request_id:text
 
 -- name: webhook_count
-SELECT count(*) AS webhooks FROM webhook {by webhook_live} WHERE account_id = $account_id:id AND deleted_at IS NULL
+SELECT count(*) AS webhooks:int FROM webhook {by webhook_live} WHERE account_id = $account_id:id AND deleted_at IS NULL
 
 -- name: webhook_list
 SELECT {webhook} FROM webhook {by webhook_live}
@@ -21,7 +22,7 @@ WHERE account_id = $account_id:id AND deleted_at IS NULL
 ORDER BY id DESC
 
 -- name: webhook_exists
-SELECT deleted_at FROM webhook WHERE account_id = $account_id:id AND id = $id:id
+SELECT deleted_at:time? FROM webhook WHERE account_id = $account_id:id AND id = $id:id
 
 -- name: webhook_update
 -- Changes what is not NULL.
@@ -30,7 +31,7 @@ UPDATE webhook SET url = coalesce($url:text, url), events = coalesce($events:int
 WHERE account_id = $account_id:id AND id = $id:id AND deleted_at IS NULL RETURNING {webhook}
 
 -- name: webhook_rotation
-SELECT {webhook}, secret, previous_until, rotation_id, rotation_hash
+SELECT {webhook}, secret:blob, previous_until:time, rotation_id:text, rotation_hash:blob
 FROM webhook WHERE account_id = $account_id:id AND id = $id:id AND deleted_at IS NULL
 
 -- name: webhook_rotate

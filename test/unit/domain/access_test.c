@@ -649,7 +649,7 @@ static enum err read_mail(struct tx *tx, void *arg)
     if (e || (e = db_next(&c, &more)))
         return e;
     assert_true(more);
-    return mail_read(col_blob(&c, COL_JOB_TAKE_PAYLOAD), tx->arena, arg);
+    return mail_read(row_job_take(&c, NULL).payload, tx->arena, arg);
 }
 
 static void test_the_owner_is_mailed_once_a_day_with_the_callers_number(void **state)

@@ -160,7 +160,7 @@ static void test_browsers_are_deleted_with_their_keys(struct tx *tx)
     assert_int_equal(listed(tx, &parent.account_id), 0);
     CURSOR c;
     assert_none(db_one(tx->db, SQL(check_browser), &c));
-    assert_int_equal(col_int(&c, COL_CHECK_BROWSER_FAULTS), 0);
+    assert_int_equal(row_check_browser(&c, NULL).faults, 0);
 }
 
 /* KEY-29 */

@@ -25,7 +25,7 @@ static void test_a_message_is_sealed_and_can_be_read_by_its_building_alone(struc
     assert_error(call_message_get(tx, &other, &m.call_id, &wav), ERR_NOT_FOUND);
     CURSOR c;
     assert_none(db_one(tx->db, SQL(call_message_get, .call_id = &m.call_id, .building_id = &who.primary_id), &c));
-    const struct str stored = col_blob(&c, COL_CALL_MESSAGE_GET_AUDIO);
+    const struct str stored = row_call_message_get(&c, NULL).audio;
     assert_null(memmem(stored.p, stored.n, "RIFF", 4));
 }
 

@@ -17,7 +17,7 @@ static struct str number_of(struct tx *tx, const struct id *building)
 {
     CURSOR c;
     assert_none(db_one(tx->db, SQL(building_for_number, .id = building), &c));
-    return col_copy(&c, COL_BUILDING_FOR_NUMBER_VIRTUAL_NUMBER, tx->arena);
+    return row_building_for_number(&c, tx->arena).virtual_number;
 }
 
 static const struct id nobody = {"ffffffffffffffffffffffff"};

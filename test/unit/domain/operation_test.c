@@ -329,8 +329,10 @@ static int64_t numbers_of(struct tx *tx, const struct id *building)
     bool more;
     CURSOR c;
     assert_none(db_query(tx->db, SQL(number_list), &c));
-    while (!db_next(&c, &more) && more)
-        n += str_eq(col_str(&c, COL_NUMBER_LIST_BUILDING_ID), id_str(building));
+    while (!db_next(&c, &more) && more) {
+        const struct row_number_list row = row_number_list(&c, NULL);
+        n += id_equal(&row.building_id, building);
+    }
     return n;
 }
 

@@ -87,7 +87,7 @@ static void test_only_a_keyed_mac_of_a_code_is_stored(struct tx *tx)
     struct phone_code code = requested(tx, &me, MINE);
     CURSOR c;
     assert_none(db_one(tx->db, SQL(phone_code_newest, .account_id = &me), &c));
-    struct str mac = col_blob(&c, COL_PHONE_CODE_NEWEST_CODE_MAC);
+    struct str mac = row_phone_code_newest(&c, NULL).code_mac;
     unsigned char plain[SHA256_LEN];
     crypto_sha256(str_z(code.text), plain);
     assert_int_equal(mac.n, SHA256_LEN);

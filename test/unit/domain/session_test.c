@@ -46,11 +46,11 @@ static void test_a_sign_in_code_is_stored_as_a_keyed_mac(struct tx *tx)
 {
     struct challenge c = challenge(tx);
     struct str otp = mailed_code(tx);
-    CURSOR row;
+    CURSOR cursor;
     unsigned char plain[SHA256_LEN];
     crypto_sha256(otp, plain);
-    assert_none(db_one(tx->db, SQL(challenge_get, .id = str_z(c.id), .email = OWNER, .now = tx->now_us), &row));
-    struct str mac = col_blob(&row, COL_CHALLENGE_GET_OTP_MAC);
+    assert_none(db_one(tx->db, SQL(challenge_get, .id = str_z(c.id), .email = OWNER, .now = tx->now_us), &cursor));
+    struct str mac = row_challenge_get(&cursor, NULL).otp_mac;
     assert_int_equal(mac.n, SHA256_LEN);
     assert_memory_not_equal(mac.p, plain, SHA256_LEN);
     assert_null(memmem(mac.p, mac.n, otp.p, otp.n));

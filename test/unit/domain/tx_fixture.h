@@ -19,7 +19,6 @@
 #include "domain/job.h"
 #include "domain/key.h"
 #include "domain/mail.h"
-#include "domain/row.h"
 #include "domain/session.h"
 #include "domain/tx.h"
 #include "store/engine.h"
@@ -53,17 +52,20 @@ static inline int64_t take_jobs(struct tx *tx, const char *kind, struct str *ret
 {
     int64_t count = 0;
     int64_t now_us = tx->now_us;
+    if (ret_payload)
+        *ret_payload = STR_NONE;
     for (;;) {
         CURSOR c;
         enum err e = db_one(tx->db, SQL(job_take, .now = now_us, .lasts = US_PER_S * 3600, .leased_by = NULL), &c);
         if (e == ERR_NOT_FOUND)
             return count;
         assert_none(e);
-        if (!str_eq(col_str(&c, COL_JOB_KIND), str_z(kind)))
+        const struct row_job_take row = row_job_take(&c, tx->arena);
+        if (!str_eq(row.job.kind, str_z(kind)))
             continue;
         count++;
         if (ret_payload)
-            *ret_payload = arena_str(tx->arena, col_blob(&c, COL_JOB_TAKE_PAYLOAD));
+            *ret_payload = row.payload;
     }
 }
 

@@ -105,8 +105,8 @@ static void test_a_secret_is_sealed_and_fails_under_another_master_key(struct tx
     assert_none(webhook_create(tx, &request, URL, ALL_EVENTS, &w, &secret, &replayed));
     CURSOR c;
     assert_none(db_one(tx->db, SQL(webhook_by_request, .account_id = &mine, .request_id = request.key), &c));
-    assert_null(memmem(col_blob(&c, COL_WEBHOOK_BY_REQUEST_SECRET).p, col_blob(&c, COL_WEBHOOK_BY_REQUEST_SECRET).n,
-                       "whsec_", 6));
+    const struct row_webhook_by_request row = row_webhook_by_request(&c, NULL);
+    assert_null(memmem(row.secret.p, row.secret.n, "whsec_", 6));
     db_end(&c);
     crypto_set_master((const unsigned char[SHA256_LEN]){2}, NULL);
     assert_error(webhook_replay(tx, &request, &w, &secret), ERR_SECRET_DECRYPT_FAILED);

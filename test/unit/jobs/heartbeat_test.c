@@ -58,7 +58,7 @@ static enum err lease_run(void *ret, struct db *db)
 {
     CURSOR c;
     enum err e = db_one(db, SQL(job_waiting, .id = STR("x")), &c);
-    *(bool *)ret = !e && col_int(&c, COL_JOB_WAITING_RUNNING);
+    *(bool *)ret = !e && row_job_waiting(&c, NULL).running;
     return e;
 }
 

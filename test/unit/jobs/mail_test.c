@@ -8,7 +8,6 @@
 
 #include "base/crypto.h"
 #include "domain/mail.h"
-#include "domain/row.h"
 #include "domain/work.h"
 #include "jobs/mail.h"
 #include "jobs/purge.h"
@@ -52,11 +51,12 @@ static enum err read_run(struct tx *tx, void *arg)
     CURSOR c;
     enum err e = db_query(tx->db, SQL(sandbox_message_list, .channel = STR_NONE, .limit = 100), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more; in->count++) {
-        in->channel = col_copy(&c, COL_SANDBOX_MESSAGE_CHANNEL, tx->arena);
-        in->to = col_copy(&c, COL_SANDBOX_MESSAGE_RECIPIENT, tx->arena);
-        in->subject = col_copy(&c, COL_SANDBOX_MESSAGE_SUBJECT, tx->arena);
-        in->text = col_copy(&c, COL_SANDBOX_MESSAGE_TEXT, tx->arena);
-        in->code = col_copy(&c, COL_SANDBOX_MESSAGE_CODE, tx->arena);
+        const struct row_sandbox_message row = row_sandbox_message(&c, tx->arena);
+        in->channel = row.channel;
+        in->to = row.recipient;
+        in->subject = row.subject;
+        in->text = row.text;
+        in->code = row.code;
     }
     return e;
 }
@@ -186,7 +186,7 @@ static enum err challenges_run(struct tx *tx, void *arg)
     CURSOR c;
     enum err e = db_one(tx->db, SQL(challenge_count, .email = STR("a@example.com"), .now = 0, .since = 0), &c);
     if (!e)
-        *(int64_t *)arg = col_int(&c, COL_CHALLENGE_COUNT_UNUSED);
+        *(int64_t *)arg = row_challenge_count(&c, NULL).unused;
     return e;
 }
 

@@ -10,7 +10,6 @@
 #include "base/crypto.h"
 #include "domain/job.h"
 #include "domain/number.h"
-#include "domain/row.h"
 #include "domain/subscription.h"
 #include "domain/work.h"
 #include "jobs/number.h"

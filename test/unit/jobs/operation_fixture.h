@@ -12,7 +12,6 @@
 #include "domain/account.h"
 #include "domain/job.h"
 #include "domain/number.h"
-#include "domain/row.h"
 #include "domain/work.h"
 #include "jobs/number.h"
 #include "jobs/operation.h"

@@ -108,7 +108,7 @@ static enum err next_run(struct tx *tx, void *arg)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL(job_next), &c);
-    *(int64_t *)arg = e ? INT64_MAX : col_int(&c, COL_JOB_NEXT_DUE_AT);
+    *(int64_t *)arg = e ? INT64_MAX : row_job_next(&c, NULL).due_at;
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 

@@ -21,10 +21,10 @@ struct guess {
     char seen[32]; /* the value of setting "other" */
 };
 
-static bool truth_is(void *context, const struct cursor *row)
+static bool truth_is(void *context, const struct cursor *c)
 {
     struct guess *g = context;
-    g->disproved = !row || !str_eq(col_str(row, COL_SETTING_GET_VALUE), str_z(g->assumed));
+    g->disproved = !c || !str_eq(row_setting_get(c, NULL).value, str_z(g->assumed));
     return !g->disproved;
 }
 
@@ -32,8 +32,8 @@ static enum err read_setting(struct db *db, const char *name, char *ret, size_t 
 {
     CURSOR c;
     enum err e = db_one(db, SQL(setting_get, .name = str_z(name)), &c);
-    snprintf(ret, size, "%.*s", e ? 0 : (int)col_str(&c, COL_SETTING_GET_VALUE).n,
-             e ? "" : col_str(&c, COL_SETTING_GET_VALUE).p);
+    const struct str value = e ? STR("") : row_setting_get(&c, NULL).value;
+    snprintf(ret, size, "%.*s", STR_ARG(value));
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 

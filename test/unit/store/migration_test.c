@@ -106,21 +106,19 @@ static enum err look(void *arg, struct db *db)
     {
         CURSOR c;
         EXPECT(db_one(db, SQL(grant_find, .building_id = &home, .id = &vera), &c), ERR_NONE);
-        assert_memory_equal(col_blob(&c, COL_GRANT_ID).p, vera.p, sizeof vera.p);
-        const int64_t numbers[] = {0, 1, -1, 1, 3, 1000, 2000, 0, INT64_MAX, 4};
-        for (int i = 0; i < 10; i++)
-            if (numbers[i] >= 0)
-                assert_int_equal(col_int(&c, COL_GRANT_REVOKED + i), numbers[i]);
-        assert_true(str_eq(col_str(&c, COL_GRANT_LABEL), STR("Vera")) &&
-                    str_eq(col_str(&c, COL_GRANT_ACCESS_CODE), STR("0042")));
-        assert_true(str_eq(col_str(&c, COL_GRANT_REQUEST_ID), STR("request-of-vera-01")));
+        const struct row_grant row = row_grant(&c, NULL);
+        assert_string_equal(row.id.text, VERA);
+        assert_true(!row.revoked && row.type == 1 && row.enabled && row.version == 3);
+        assert_true(row.created_at == 1000 && row.updated_at.i == 2000);
+        assert_true(row.starts_at == 0 && row.ends_at == INT64_MAX && row.remaining_uses.i == 4);
+        assert_true(str_eq(row.label, STR("Vera")) && str_eq(row.access_code, STR("0042")));
+        assert_true(str_eq(row.request_id, STR("request-of-vera-01")));
     }
     {
         CURSOR c;
         EXPECT(db_one(db, SQL(grant_find, .building_id = &home, .id = &tim), &c), ERR_NONE);
-        assert_int_equal(col_int(&c, COL_GRANT_REVOKED), 1);
-        assert_int_equal(col_int(&c, COL_GRANT_TYPE), 0);
-        assert_true(col_null(&c, COL_GRANT_REQUEST_ID));
+        const struct row_grant row = row_grant(&c, NULL);
+        assert_true(row.revoked && row.type == 0 && !row.request_id.p);
     }
     {
         CURSOR c;
@@ -129,8 +127,9 @@ static enum err look(void *arg, struct db *db)
     {
         CURSOR c;
         EXPECT(db_one(db, SQL(grant_find, .building_id = &other, .id = &rosa), &c), ERR_NONE);
-        assert_int_equal(col_int(&c, COL_GRANT_TYPE), 2);
-        assert_true(str_eq(col_str(&c, COL_GRANT_SCHEDULE + COL_SCHEDULE_TIMEZONE), STR("Europe/Madrid")));
+        const struct row_grant row = row_grant(&c, NULL);
+        assert_int_equal(row.type, 2);
+        assert_true(str_eq(row.schedule.timezone, STR("Europe/Madrid")));
     }
     return ERR_NONE;
 }
@@ -142,8 +141,9 @@ static enum err look_for_request(void *arg, struct db *db)
     const int64_t key = crypto_hash64(STR("request-of-vera-01"));
     assert_int_equal(db_one(db, SQL(grant_by_request, .building_id = &(struct id){HOME}, .request_key = key), &c),
                      ERR_NONE);
-    assert_true(str_eq(col_str(&c, COL_GRANT_LABEL), STR("Vera")));
-    assert_int_equal(col_blob(&c, COL_GRANT_BY_REQUEST_REQUEST_HASH).n, 12); /* the older hash was shorter */
+    const struct row_grant_by_request row = row_grant_by_request(&c, NULL);
+    assert_true(str_eq(row.grant.label, STR("Vera")));
+    assert_int_equal(row.request_hash.n, 12); /* the older hash was shorter */
     return ERR_NONE;
 }
 
@@ -153,7 +153,7 @@ static enum err look_as_the_door(void *arg, struct db *db)
     CURSOR c;
     assert_int_equal(db_one(db, SQL(access_usable, .building_id = &(struct id){HOME}, .type = 1, .now = 3000), &c),
                      ERR_NONE);
-    assert_true(str_eq(col_str(&c, COL_ACCESS_USABLE_ACCESS_CODE), STR("0042")));
+    assert_true(str_eq(row_access_usable(&c, NULL).access_code, STR("0042")));
     return ERR_NONE;
 }
 
@@ -189,15 +189,16 @@ static enum err look_at_guards(void *arg, struct db *db)
     {
         CURSOR c;
         EXPECT(db_one(db, SQL(access_by_building, .key = STR(HOME), .caller = STR_NONE), &c), ERR_NONE);
-        assert_true(str_eq(col_str(&c, COL_DOOR_LABEL), STR("Home")));
-        assert_int_equal(col_int(&c, COL_DOOR_FAILED_1), CLOSED_UNTIL - 600000000);
-        assert_int_equal(col_int(&c, COL_DOOR_CLOSED_UNTIL), CLOSED_UNTIL);
-        assert_int_equal(col_int(&c, COL_DOOR_CLOSINGS), 1);
+        const struct row_door row = row_door(&c, NULL);
+        assert_true(str_eq(row.label, STR("Home")));
+        assert_int_equal(row.failed_1, CLOSED_UNTIL - 600000000);
+        assert_int_equal(row.closed_until, CLOSED_UNTIL);
+        assert_int_equal(row.closings, 1);
     }
     CURSOR c;
     const struct str annex = STR("bbbbbbbbbbbbbbbbbbbbbbb3");
     EXPECT(db_one(db, SQL(access_by_building, .key = annex, .caller = STR_NONE), &c), ERR_NONE);
-    assert_true(col_null(&c, COL_DOOR_CLOSED_UNTIL));
+    assert_int_equal(row_door(&c, NULL).closed_until, 0);
     return ERR_NONE;
 }
 

@@ -21,7 +21,7 @@ static enum err read_counter(struct db *db, long *ret)
     enum err e = db_one(db, SQL(setting_get, .name = STR("counter")), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
-    *ret = e ? 0 : strtol(col_str(&c, COL_SETTING_GET_VALUE).p, NULL, 10);
+    *ret = e ? 0 : strtol(row_setting_get(&c, NULL).value.p, NULL, 10);
     return ERR_NONE;
 }
 

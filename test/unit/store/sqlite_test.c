@@ -29,7 +29,7 @@ static enum err read_setting(struct db *db, char *ret, size_t n)
     CURSOR c;
     enum err e = db_one(db, SQL(setting_get, .name = STR("k")), &c);
     if (!e)
-        snprintf(ret, n, "%.*s", STR_ARG(col_str(&c, COL_SETTING_GET_VALUE)));
+        snprintf(ret, n, "%.*s", STR_ARG(row_setting_get(&c, NULL).value));
     return e;
 }
 

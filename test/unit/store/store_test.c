@@ -35,7 +35,7 @@ static enum err get(void *arg, struct db *db)
     CURSOR c;
     enum err e = db_one(db, SQL(setting_get, .name = str_z(s->name)), &c);
     if (!e)
-        snprintf(s->value, sizeof s->value, "%.*s", STR_ARG(col_str(&c, COL_SETTING_GET_VALUE)));
+        snprintf(s->value, sizeof s->value, "%.*s", STR_ARG(row_setting_get(&c, NULL).value));
     return e;
 }
 
@@ -415,12 +415,12 @@ static enum err values_round_trip(void *arg, struct db *db)
     e = db_one(db, SQL(job_take, .now = INT64_MAX, .lasts = 3600000000, .leased_by = &a), &taken);
     if (e)
         return e;
-    CHECK(str_eq(col_str(&taken, COL_JOB_ID), STR("jé☎")));
-    CHECK(col_str(&taken, COL_JOB_KIND).p != NULL && col_str(&taken, COL_JOB_KIND).n == 0);
-    CHECK(col_int(&taken, COL_JOB_ATTEMPTS) == 1);
-    CHECK(col_int(&taken, COL_JOB_CREATED_AT) == INT64_MIN);
-    CHECK(col_blob(&taken, COL_JOB_TAKE_PAYLOAD).n == sizeof bytes);
-    CHECK(memcmp(col_blob(&taken, COL_JOB_TAKE_PAYLOAD).p, bytes, sizeof bytes) == 0);
+    const struct row_job_take row = row_job_take(&taken, NULL);
+    CHECK(str_eq(row.job.id, STR("jé☎")));
+    CHECK(row.job.kind.p != NULL && row.job.kind.n == 0);
+    CHECK(row.job.attempts == 1);
+    CHECK(row.job.created_at == INT64_MIN);
+    CHECK(row.payload.n == sizeof bytes && memcmp(row.payload.p, bytes, sizeof bytes) == 0);
     db_end(&taken);
     /* Leased for an hour: another worker does not get it. */
     CURSOR none;
@@ -439,10 +439,10 @@ static enum err nulls_round_trip(void *arg, struct db *db)
     e = db_one(db, SQL(account_get, .id = &a), &c);
     if (e)
         return e;
-    CHECK(!col_null(&c, COL_ACCOUNT_GET_EMAIL));
-    CHECK(col_null(&c, COL_ACCOUNT_GET_PLAN));
-    CHECK(!col_str(&c, COL_ACCOUNT_GET_PLAN).p);
-    CHECK(col_int(&c, COL_ACCOUNT_GET_PLAN) == 0);
+    const struct row_account_get row = row_account_get(&c, NULL);
+    CHECK(row.email.p && !row.plan.p);
+    CHECK(db_column(&c, 0, NULL).kind == VAL_STR); /* the e-mail address */
+    CHECK(db_column(&c, 1, NULL).kind == VAL_TIME && db_column(&c, 2, NULL).kind == VAL_NULL);
     bool more = true;
     CHECK(db_next(&c, &more) == ERR_NONE);
     CHECK(!more);
@@ -480,7 +480,7 @@ static enum err read_beyond_the_row(void *arg, struct db *db)
     CURSOR c;
     enum err e = db_one(db, SQL(schema_version), &c);
     if (!e)
-        *(int64_t *)arg = col_int(&c, COL_SCHEMA_VERSION_VERSION + 1);
+        *(int64_t *)arg = db_column(&c, 1, NULL).i;
     return e;
 }
 
@@ -489,7 +489,16 @@ static enum err read_before_the_row(void *arg, struct db *db)
     CURSOR c;
     enum err e = db_query(db, SQL(schema_version), &c);
     if (!e)
-        *(int64_t *)arg = col_int(&c, COL_SCHEMA_VERSION_VERSION);
+        *(int64_t *)arg = row_schema_version(&c, NULL).version;
+    return e;
+}
+
+static enum err read_another_row(void *arg, struct db *db)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL(schema_version), &c);
+    if (!e)
+        *(int64_t *)arg = row_schema_has(&c, NULL).tables;
     return e;
 }
 
@@ -509,8 +518,8 @@ static enum err forget_an_argument(void *arg, struct db *db)
 static void misuse_aborts(void **state)
 {
     struct store_fixture *f = *state;
-    enum err (*const bugs[])(void *, struct db *) = {read_beyond_the_row, read_before_the_row, forget_a_cursor,
-                                                     forget_an_argument};
+    enum err (*const bugs[])(void *, struct db *) = {read_beyond_the_row, read_before_the_row, read_another_row,
+                                                     forget_a_cursor, forget_an_argument};
     store_close(f->store);
     f->store = NULL;
     for (size_t i = 0; i < sizeof bugs / sizeof *bugs; i++) {

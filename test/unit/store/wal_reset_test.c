@@ -118,7 +118,7 @@ static enum err get(void *arg, struct db *db)
     CURSOR c;
     uint64_t n;
     enum err e = db_one(db, SQL(setting_get, .name = STR("k")), &c);
-    if (!e && str_to_u64(col_str(&c, COL_SETTING_GET_VALUE), INT32_MAX, &n))
+    if (!e && str_to_u64(row_setting_get(&c, NULL).value, INT32_MAX, &n))
         *(int *)arg = (int)n;
     return e;
 }

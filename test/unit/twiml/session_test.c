@@ -137,11 +137,10 @@ static void test_the_digits_of_a_code_are_stored_sealed(struct tx *tx)
     memcpy(s.call.code, "482", 4);
     assert_none(twiml_session_put(tx, &s));
     assert_none(db_one(tx->db, SQL(twilio_call_get, .sid = STR(SID)), &c));
-    const struct str state = col_copy(&c, COL_TWILIO_CALL_GET_STATE, tx->arena);
-    const struct str code = arena_str(tx->arena, col_blob(&c, COL_TWILIO_CALL_GET_CODE));
+    const struct row_twilio_call_get row = row_twilio_call_get(&c, tx->arena);
     db_end(&c);
-    assert_null(strstr(state.p, "482"));
-    assert_true(code.n > 3 && !memmem(code.p, code.n, "482", 3));
+    assert_null(strstr(row.state.p, "482"));
+    assert_true(row.code.n > 3 && !memmem(row.code.p, row.code.n, "482", 3));
     assert_none(twiml_session_get(tx, STR(SID), &got));
     assert_string_equal(got.call.code, "482");
 }
