@@ -25,6 +25,7 @@ struct raw {
     int sip_port, rtp_port;
     char reply[RAW_MESSAGE_MAX];
     char to_tag[128];
+    unsigned serial;       /* of the peer: the kernel may give the port of an earlier one */
     unsigned branch, cseq; /* of the last request */
 };
 
@@ -86,9 +87,10 @@ static inline bool raw_ports_are_free(int port, int n)
  */
 static inline void raw_open_at(struct raw *r, const char *host, const char *address)
 {
+    static unsigned opened;
     char to[64];
     const char *port = strrchr(address, ':');
-    *r = (struct raw){0};
+    *r = (struct raw){.serial = ++opened};
     (void)snprintf(r->host, sizeof r->host, "%s", host);
     (void)snprintf(to, sizeof to, "%.*s", (int)(port - address), address);
     if (strcmp(to, "0.0.0.0") == 0 || strcmp(to, "[::]") == 0)
@@ -197,17 +199,17 @@ static inline void raw_request(struct raw *r, const char *method, const char *us
     r->cseq = cseq;
     int n = snprintf(text, sizeof text,
                      "%s sip:%s@127.0.0.1 SIP/2.0\r\n"
-                     "Via: SIP/2.0/%s %s:%d;branch=z9hG4bK%s-%d-%u;rport\r\n"
+                     "Via: SIP/2.0/%s %s:%d;branch=z9hG4bK%s-%d-%u-%u;rport\r\n"
                      "From: <sip:+15557654321@127.0.0.1>;tag=me\r\n"
                      "To: <sip:%s@127.0.0.1>%s\r\n"
-                     "Call-ID: call-%s-%d\r\n"
+                     "Call-ID: call-%s-%d-%u\r\n"
                      "CSeq: %u %s\r\n"
                      "Max-Forwards: 70\r\n"
                      "Contact: <sip:me@%s>\r\n"
                      "%sContent-Length: %zu\r\n\r\n%s",
-                     method, user, r->tcp ? "TCP" : "UDP", r->host, r->sip_port, r->host, r->sip_port,
+                     method, user, r->tcp ? "TCP" : "UDP", r->host, r->sip_port, r->host, r->sip_port, r->serial,
                      strcmp(method, "CANCEL") == 0 ? r->branch : ++r->branch, user, r->to_tag, r->host, r->sip_port,
-                     cseq, method, r->contact, headers, strlen(body), body);
+                     r->serial, cseq, method, r->contact, headers, strlen(body), body);
     raw_send(r, text, (size_t)n);
 }
 
