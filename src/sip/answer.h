@@ -1,7 +1,7 @@
 /* The 200 of a call that is not acknowledged yet.
  *
  * libre keeps the session of an answered call and the transaction of its INVITE for 32 s, even after the call ended,
- * and anybody can forge an INVITE. So the session is made only at the caller's next message. Until then the 200, its
+ * and anybody can forge an INVITE. So the session is made only at the caller's ACK. Until then the 200, its
  * repetitions and the transaction are kept here, and end at once with the call. */
 #pragma once
 #include <re/re.h>
@@ -27,7 +27,7 @@ struct sip_answer {
 int sip_answer_send(struct sip_answer *a, struct sip *sip, const struct sip_msg *invite,
                     struct sip_strans **transaction, const char *contact, const char *headers, struct mbuf *sdp,
                     void (*given_up)(void *arg), void *arg);
-/* Makes the session, as sipsess_accept() does. The request that proves the caller must reach the session next. The 200
+/* Makes the session, as sipsess_accept() does. The ACK must reach the session next. The 200
  * that libre sends again is dropped. Returns 0 or errno. */
 int sip_answer_confirm(struct sip_answer *a, struct sipsess **ret, struct sipsess_sock *sessions,
                        sipsess_offer_h *offer, sipsess_answer_h *answer, sipsess_estab_h *established,

@@ -40,7 +40,7 @@ struct sip_call {
     struct sip_strans *transaction; /* until answered */
     struct sip_answer answer;       /* from then on */
     struct sip_refresh refresh;
-    struct sipsess *session; /* from the caller's next message on */
+    struct sipsess *session; /* from the caller's ACK on */
     struct media *media;
     struct saying saying;
     struct sip_hearing hearing;

@@ -6,12 +6,16 @@
 #include "sip/stack.h"
 #include "sip/trunk_form.h"
 
-static void on_cancel(void *arg)
+void sip_call_cancel(struct sip_call *c)
 {
-    struct sip_call *c = arg;
     decide_drop(&c->decide);
     sip_call_refuse(c, 487, "Request Terminated");
     sip_call_end(c);
+}
+
+static void on_cancel(void *arg)
+{
+    sip_call_cancel(arg);
 }
 
 /* SRTP in our offer to a caller that leaves it to us: as a trunk is configured for calls to it; over TLS, which keeps

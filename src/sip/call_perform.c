@@ -203,6 +203,8 @@ void sip_call_confirm(struct sip_call *c)
     int e = sip_answer_confirm(&c->answer, &c->session, c->stack->sessions, sip_offer_take, sip_offer_answered,
                                sip_call_on_established, sip_call_info, sip_call_on_close, c);
     sip_trace_watch(c->stack, true);
+    if (!e && c->target != c->invite) /* an UPDATE came before */
+        (void)sip_dialog_update(sipsess_dialog(c->session), c->target);
     if (e) {
         log_debug("call %u cannot be confirmed errno=%d", c->serial, e);
         sip_call_end(c);

@@ -14,5 +14,5 @@ enum err sip_call_open(struct sip_call *c) CHECKED;
 void sip_call_pick_up(struct sip_call *c);
 /* Answers an INFO, which may have a key. `arg` is the call. */
 void sip_call_info(struct sip *sip, const struct sip_msg *msg, void *arg);
-/* A message with our tag came, so the caller's address is not forged: makes the session. */
+/* The ACK came, so the caller's address is not forged: makes the session. */
 void sip_call_confirm(struct sip_call *c);

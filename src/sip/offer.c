@@ -62,9 +62,10 @@ int sip_offer_answered(const struct sip_msg *msg, void *arg)
     return 0;
 }
 
-void sip_offer_update(struct sip_call *c, const struct sip_msg *msg)
+void sip_offer_update(struct sip_call *c, struct sip_dialog *dialog, const char *contact, const struct sip_msg *msg)
 {
-    sip_refresh_on_update(&c->refresh, c->stack, sipsess_dialog(c->session), c->answer.contact, c->offering, msg);
+    c->signalled_ms = tick_now_ms();
+    sip_refresh_on_update(&c->refresh, c->stack, dialog, contact, c->offering, msg);
 }
 
 static void offer_on_tick(struct sip_call *c, int64_t now_ms)

@@ -12,5 +12,5 @@ void sip_offer_begin(struct sip_call *c);
 int sip_offer_take(struct mbuf **ret, const struct sip_msg *msg, void *arg);
 /* The answer to our offer, in an ACK or in the 200 of our re-INVITE. */
 int sip_offer_answered(const struct sip_msg *msg, void *arg);
-/* Answers an UPDATE. */
-void sip_offer_update(struct sip_call *c, const struct sip_msg *msg);
+/* Answers an UPDATE within the dialog. `contact` is ours. */
+void sip_offer_update(struct sip_call *c, struct sip_dialog *dialog, const char *contact, const struct sip_msg *msg);
