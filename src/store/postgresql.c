@@ -53,6 +53,8 @@ static void run_task(struct postgresql_worker *w, struct store_task *task)
         postgresql_put_back(w, task, db->blocked);
         return;
     }
+    if (e == ERR_RETRY)
+        store_log_error("connection lost, task given up", task->losses, db->why);
     end_task(w, task, e == ERR_RETRY ? ERR_SERVICE_UNAVAILABLE : e);
     postgresql_marks_forget(db);
 }

@@ -105,6 +105,21 @@ static struct store_task *take_expired(struct postgresql_store *s, int64_t now_u
     return NULL;
 }
 
+/* Ends a task that no worker will run. */
+static void refuse(struct store_task *task, const char *why)
+{
+    store_log_error(task->mode == STORE_WRITE ? "write" : "read", 0, why);
+    store_task_done(task, ERR_SERVICE_UNAVAILABLE);
+}
+
+static const char *why_expired(const struct postgresql_store *s)
+{
+    return s->winding_down           ? "the service stops"
+           : atomic_load(&s->silent) ? "PostgreSQL does not answer"
+           : s->connected == 0       ? "there is no connection to PostgreSQL"
+                                     : "no connection was free in time";
+}
+
 static void wait_for_end(struct postgresql_store *s)
 {
     s->clerk_at_us = next_end_us(s);
@@ -121,8 +136,9 @@ void *postgresql_clerk(void *arg)
     pthread_mutex_lock(&s->mutex);
     while ((task = take_expired(s, clock_monotonic_us())) || !s->closed) {
         if (task) {
+            const char *why = why_expired(s);
             pthread_mutex_unlock(&s->mutex);
-            store_task_done(task, ERR_SERVICE_UNAVAILABLE);
+            refuse(task, why);
             pthread_mutex_lock(&s->mutex);
         } else {
             wait_for_end(s);
@@ -201,7 +217,7 @@ void postgresql_submit(struct store *base, struct store_task *task)
     }
     pthread_mutex_unlock(&s->mutex);
     if (full)
-        store_task_done(task, ERR_SERVICE_UNAVAILABLE);
+        refuse(task, "store.queue tasks wait");
 }
 
 int64_t postgresql_oldest_us(struct store *base)

@@ -20,8 +20,8 @@
 #include "base/wait.h"
 #include "store/postgresql.h"
 
-#define ATTEMPTS        32
-#define ATTEMPTS_SHARED 4 /* together with other writes of this process; later attempts run alone */
+#define ATTEMPTS        32 /* in a row; then the task waits among those that met a lock */
+#define ATTEMPTS_SHARED 4  /* together with other writes of this process; later attempts run alone */
 #define BACKOFF_US      500u
 #define BACKOFF_MAX_US  50000u
 #define MARKS_KEPT      256
@@ -233,10 +233,12 @@ enum err postgresql_run(struct postgresql_db *db, enum store_mode mode, enum err
             e = settle_commit(db);
         if (e != ERR_RETRY || db->broken || db->blocked)
             return e;
-        if (clock_monotonic_us() >= db->give_up_us)
-            break;
+        if (clock_monotonic_us() >= db->give_up_us) {
+            store_log_error("transaction given up", attempts + 1, db->state);
+            return ERR_SERVICE_UNAVAILABLE;
+        }
         back_off(attempts);
     }
-    store_log_error("transaction given up", ATTEMPTS, db->state);
-    return ERR_SERVICE_UNAVAILABLE;
+    db->blocked = true; /* by a transaction that may wait in COMMIT for a standby, and conflicts until then */
+    return ERR_RETRY;
 }

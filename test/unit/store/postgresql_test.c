@@ -1,4 +1,5 @@
 /* The guarantees of the PostgreSQL engine when the server goes away. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -348,24 +349,24 @@ static void the_error_names_a_missing_server(void **state)
 /* ---- verdicts ---- */
 
 struct failing {
-    const char *sql; /* of the first run */
-    int runs;
+    const char *sql; /* of the first runs */
+    int times, runs;
 };
 
-static enum err fail_once(void *arg, struct db *db)
+static enum err fail_at_first(void *arg, struct db *db)
 {
     struct failing *f = arg;
     long n;
     enum err e = read_counter(db, &n);
-    if (e || f->runs++ > 0)
+    if (e || f->runs++ >= f->times)
         return e;
     return ((const struct engine *)db->engine)->script(db, f->sql);
 }
 
 static void assert_verdict(struct store_fixture *f, const char *sql, enum err result, int runs)
 {
-    struct failing failing = {.sql = sql};
-    enum err e = store_run(f->store, STORE_WRITE, fail_once, &failing);
+    struct failing failing = {.sql = sql, .times = 1};
+    enum err e = store_run(f->store, STORE_WRITE, fail_at_first, &failing);
     if (e != result || failing.runs != runs)
         fail_msg("%s: %s after %d runs", sql, err_info(e)->code, failing.runs);
 }
@@ -401,6 +402,21 @@ static void a_failed_transaction_runs_again_where_that_helps(void **state)
         snprintf(sql, sizeof sql, "DO 'BEGIN RAISE EXCEPTION USING ERRCODE = ''%s''; END'", table[i].state);
         assert_verdict(*state, sql, table[i].result, table[i].runs);
     }
+}
+
+/* As against a transaction that waits in COMMIT for a standby. */
+static void a_transaction_that_loses_many_races_runs_again_until_its_time_is_over(void **state)
+{
+    static const char lose[] = "DO 'BEGIN RAISE EXCEPTION USING ERRCODE = ''40001''; END'";
+    struct store_fixture *f = *state;
+    struct failing often = {.sql = lose, .times = 100}, ever = {.sql = lose, .times = INT_MAX};
+    assert_int_equal(store_run(f->store, STORE_WRITE, fail_at_first, &often), ERR_NONE);
+    assert_int_equal(often.runs, 101);
+    store_close(f->store);
+    f->store = NULL;
+    f->config.store_wait_s = 1;
+    assert_int_equal(store_fixture_start(f), 0);
+    assert_int_equal(store_run(f->store, STORE_WRITE, fail_at_first, &ever), ERR_SERVICE_UNAVAILABLE);
 }
 
 /* Another process changes the schema while this one runs, and its connections have prepared their statements. */
@@ -596,6 +612,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_failed_transaction_runs_again_where_that_helps),
+        TEST(a_transaction_that_loses_many_races_runs_again_until_its_time_is_over),
         TEST(a_changed_table_fails_no_transaction),
         TEST(a_schema_that_does_not_fit_is_a_reason_and_no_error_of_the_service),
         TEST(the_server_ends_a_statement_that_takes_too_long),
