@@ -116,9 +116,9 @@ bool call_step_read(struct str *steps, struct call_step *ret);
 /* Inserts or completes the record. */
 enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end) CHECKED;
 
-/* Ends at most `limit` records of calls whose process has ended, and tells the buildings' feeds: of a node that has
- * ended, of half an hour ago, or, where this process has the store alone, of any other. Their time of the end is now,
- * but at most CALL_RECORD_LONGEST_US after the start. */
+/* Ends at most `limit` records of calls whose process has ended, and tells the buildings' feeds: of a node whose host
+ * and address a later one has, of half an hour ago, or, where this process has the store alone, of any other. Their
+ * time of the end is now, but at most CALL_RECORD_LONGEST_US after the start. */
 #define CALL_RECORD_LONGEST_US (600 * US_PER_S)
 enum err call_record_close(struct tx *tx, bool alone, int64_t limit, int64_t *ret_count) CHECKED;
 

@@ -20,6 +20,7 @@
 #define END_AGAIN_US  (30 * US_PER_S)                 /* after a failure to end a node */
 #define EVER_US       (-3600 * US_PER_S)              /* a silence that every node has had */
 #define CLOSE_AT_ONCE 200                             /* calls */
+#define CLOSE_US      (600 * US_PER_S)                /* between two looks for calls of processes that ended */
 #define SAMPLES       5                               /* of the server's clock, at the start */
 #define WARN_US       (2 * US_PER_S)
 #define MOST_US       (30 * US_PER_S)
@@ -41,6 +42,7 @@ struct heartbeat {
     /* For the thread alone. Times are monotonic. */
     int64_t beat_us, steady_us; /* the last heartbeat; the first one after the last gap */
     int64_t end_us;             /* end no node before */
+    int64_t close_us;           /* look for calls of processes that ended */
     int64_t remind_us;          /* of the clock */
     struct lead lead;
     enum log_level clock_level; /* of the last record about the clock */
@@ -133,6 +135,7 @@ static enum err close_body(struct tx *tx, void *arg)
 static void close_calls(struct heartbeat *h)
 {
     struct closing c = {.alone = !h->own, .count = CLOSE_AT_ONCE};
+    h->close_us = clock_monotonic_us() + CLOSE_US;
     int64_t all = 0;
     enum err e = ERR_NONE;
     while (!e && c.count == CLOSE_AT_ONCE) {
@@ -304,6 +307,8 @@ static enum err send_beat(struct heartbeat *h)
     follow_clock(h, b.beat.clock_offset_s);
     if (id_given(&b.beat.dead) && begun_us - h->steady_us >= STEADY_US && begun_us >= h->end_us)
         end_dead_node(h, &b.beat.dead);
+    if (begun_us >= h->close_us)
+        close_calls(h);
     return ERR_NONE;
 }
 

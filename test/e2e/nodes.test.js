@@ -3,14 +3,16 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
+import { Cable } from './lib/cable.js';
 import { consistent, execute, operation, owner, quote } from './lib/buildings.js';
 import { ok } from './lib/client.js';
 import { temporaryDirectory } from './lib/daemon.js';
 import { joined, nodeOptions, nodes, ownClock, secondsUntil } from './lib/nodes.js';
-import { startBuzz } from './lib/phone.js';
+import { startBuzz, startPhone } from './lib/phone.js';
+import { freePort } from './lib/port.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
 import { sql } from './lib/store.js';
-import { advance, endedCall, eventually, freshEmail, grant, ID, resident, TIMESTAMP, useWorld, world } from './lib/world.js';
+import { advance, changeSettings, endedCall, eventually, freshEmail, grant, ID, resident, TIMESTAMP, useWorld, world } from './lib/world.js';
 
 const LONG_MS = 40_000; // a dead node's work goes on after about 12 s
 
@@ -77,17 +79,47 @@ describe('nodes', () => {
     });
 
     // CALL-21
-    it('end the calls of one that was killed', async () => {
-        const other = await joined(w);
+    it('end the calls of one that was killed, once it has started again', async () => {
+        const other = await joined(w, { args: ['--https', `127.0.0.1:${await freePort()}`, '--sip', '127.0.0.1:0'] });
         const person = await resident(w.client, { tone: '999' });
         await grant(person, { type: 'timer', expires_in_minutes: 60, label: 'Party' });
         const call = startBuzz(other.daemon, person.number, '--timeout', '20');
         await call.answered;
         await other.daemon.crash();
+        await other.daemon.start();
         const record = await endedCall(person);
         assert.deepEqual([record.outcome, record.ended_by, record.steps], ['released', 'restarted', []]);
         await call.ended;
         await other.close();
+    });
+
+    // NODE-7
+    it('do not end the calls of one that is cut off: it writes their true end when it is back', async () => {
+        const cable = await Cable.start(w.daemon.dsn);
+        const port = await freePort();
+        const phone = await startPhone('--listen', `127.0.0.1:${port}`, '--hangup', '25000');
+        const other = await joined(w, { config: { store: { dsn: cable.dsn }, voice: { 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
+        try {
+            const person = await resident(w.client, { tone: '5' });
+            await changeSettings(person, { ring: { numbers: ['+15550001234'], accept: false } });
+            const last = async () => ok(await person.client.get('/v1/calls?limit=1')).data[0];
+            const call = startBuzz(other.daemon, person.number, '--timeout', '60');
+            await call.answered;
+            const ended = nodes(w, 'ended').length;
+            cable.cut();
+            await secondsUntil(() => nodes(w, 'ended').length > ended, 'the end of the node', LONG_MS);
+            assert.equal((await last()).ended_at, null);
+            cable.mend();
+            await call.ended;
+            const record = await endedCall(person);
+            assert.deepEqual([record.outcome, record.ended_by, record.steps.at(-1).step], ['forwarded', 'resident', 'ended']);
+            assert.ok(record.duration_ms > 20_000, `${record.duration_ms} ms`);
+            assert.equal(sql(w.daemon, `SELECT count(*) FROM feed WHERE type = 'call.ended' AND data LIKE '%${record.id}%'`).trim(), '1');
+            await phone.ended;
+        } finally {
+            await other.close();
+            cable.close();
+        }
     });
 
     // NODE-2

@@ -106,14 +106,16 @@ DELETE FROM call_record WHERE (building_id, id) IN
 building_id:id, id:id, caller:text, outcome:text, started_at:time
 
 -- name: call_record_open
--- At most $limit calls in progress whose process has ended: it is no node, but was one, or the call began before
--- $before. The IDs of a process have the same middle, unless its clock was set back (base/id.h). Calls of webhooks are
--- in the store, and go on.
+-- At most $limit calls in progress whose process has ended: it is no node, and a later one has its address, or the call
+-- began before $before. A node that was only cut off is no node either, and its calls go on. The IDs of a process have
+-- the same middle, unless its clock was set back (base/id.h). Calls of webhooks are in the store, and go on.
 SELECT {call_record_open} FROM call_record {by call_record_open}
 WHERE ended_at IS NULL AND front_end = 'sip'
     AND substr(id, 9, 10) NOT IN (SELECT substr(n.id, 9, 10) FROM node n WHERE n.ended_at IS NULL)
-    AND (started_at < $before:time OR substr(id, 9, 10) IN (SELECT substr(n.id, 9,
-    10) FROM node n WHERE n.ended_at IS NOT NULL))
+    AND (started_at < $before:time OR substr(id, 9, 10) IN
+        (SELECT substr(n.id, 9, 10) FROM node n JOIN node later ON later.host = n.host AND later.address = n.address
+         WHERE n.ended_at IS NOT NULL AND later.started_at > n.started_at
+         AND substr(later.id, 9, 10) <> substr(n.id, 9, 10)))
 ORDER BY id LIMIT $limit:int
 
 -- name: call_record_close

@@ -114,11 +114,11 @@ static struct writing call_of(struct building_fixture *fx, const char *process)
     return w;
 }
 
-static void add_node(struct building_fixture *fx, const char *id, bool ended)
+static void add_node(struct building_fixture *fx, const char *id, const char *address, int started, bool ended)
 {
     static const char insert[] = "INSERT INTO node (id, version, schema_version, host, address, started_at, "
-                                 "heartbeat_at, ended_at, ahead_us) VALUES ('%s', '', 1, '', '', 0, 0, %s, 0)";
-    fixture_sql(fx, arena_printf(&fx->arena, insert, id, ended ? "1" : "NULL").p);
+                                 "heartbeat_at, ended_at, ahead_us) VALUES ('%s', '', 1, '', '%s', %d, 0, %s, 0)";
+    fixture_sql(fx, arena_printf(&fx->arena, insert, id, address, started, ended ? "1" : "NULL").p);
 }
 
 static struct recorded_call read_record(struct building_fixture *fx, const struct writing *w)
@@ -140,26 +140,31 @@ static void test_a_call_of_a_killed_process_is_ended(void **state)
 {
     struct building_fixture *fx = *state;
     struct writing ours = begun(fx), lost = call_of(fx, "0123456789"), hook = call_of(fx, "0123456789"),
-                   old = call_of(fx, "1111111111"), unknown = call_of(fx, "2222222222");
+                   old = call_of(fx, "1111111111"), unknown = call_of(fx, "2222222222"),
+                   cut_off = call_of(fx, "3333333333");
     lost.end.outcome = CALL_RECORD_FORWARDED;
     hook.arrival.front = CALL_FRONT_WEBHOOK; /* goes on elsewhere */
     old.arrival.started_us -= 3600 * US_PER_S;
-    const struct writing *const all[] = {&ours, &lost, &hook, &old, &unknown};
-    for (size_t i = 0; i < 5; i++)
+    const struct writing *const all[] = {&ours, &lost, &hook, &old, &unknown, &cut_off};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         write_call(fx, all[i]);
     const struct id node = id_new(fx->now_us); /* of this process, too */
-    add_node(fx, node.text, false);
-    add_node(fx, lost.arrival.id.text, true);
+    add_node(fx, lost.arrival.id.text, "here", 1, true);
+    add_node(fx, node.text, "here", 2, false);
+    add_node(fx, cut_off.arrival.id.text, "elsewhere", 1, true);
+    add_node(fx, call_of(fx, "3333333333").arrival.id.text, "elsewhere", 2,
+             true); /* it was back, and is cut off again */
     fixture_sql(fx, "INSERT INTO feed_counter (building_id, seq) SELECT id, 1 FROM building");
     fx->now_us += US_PER_S;
     assert_int_equal(close_open_calls(fx, false), 2);
     assert_true(was_closed(fx, &lost) && was_closed(fx, &old));
-    assert_false(was_closed(fx, &ours) || was_closed(fx, &hook) || was_closed(fx, &unknown));
+    assert_false(was_closed(fx, &ours) || was_closed(fx, &hook) || was_closed(fx, &unknown) ||
+                 was_closed(fx, &cut_off));
     assert_int_equal(read_record(fx, &lost).ended_us, fx->now_us);
     assert_int_equal(read_record(fx, &old).ended_us, old.arrival.started_us + CALL_RECORD_LONGEST_US);
     fixture_expect(fx, "SELECT count(*) FROM feed WHERE type = 'call.ended'", "2\n");
-    assert_int_equal(close_open_calls(fx, true), 1);
-    assert_true(was_closed(fx, &unknown));
+    assert_int_equal(close_open_calls(fx, true), 2);
+    assert_true(was_closed(fx, &unknown) && was_closed(fx, &cut_off));
     assert_false(was_closed(fx, &ours) || was_closed(fx, &hook));
 }
 
