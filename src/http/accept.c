@@ -79,6 +79,7 @@ static bool accept_one(struct http_listener *l)
     if (is_shortage(errno)) {
         event_del(&l->ev);
         l->paused = true;
+        metric_add(&metrics.http_rejected[METRIC_LIMIT_DESCRIPTORS], 1);
     }
     return errno == ECONNABORTED || errno == EINTR || errno == EPROTO;
 }

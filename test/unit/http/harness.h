@@ -260,14 +260,19 @@ static inline struct client client_unix(const char *path)
     return c;
 }
 
+static inline void client_shake(struct client *c)
+{
+    c->ctx = SSL_CTX_new(TLS_client_method());
+    c->ssl = SSL_new(c->ctx);
+    assert_non_null(c->ssl);
+    assert_int_equal(SSL_set_fd(c->ssl, c->fd), 1);
+    assert_int_equal(SSL_connect(c->ssl), 1);
+}
+
 static inline struct client client_tls(uint16_t port)
 {
     struct client c = client_plain(port);
-    c.ctx = SSL_CTX_new(TLS_client_method());
-    c.ssl = SSL_new(c.ctx);
-    assert_non_null(c.ssl);
-    assert_int_equal(SSL_set_fd(c.ssl, c.fd), 1);
-    assert_int_equal(SSL_connect(c.ssl), 1);
+    client_shake(&c);
     return c;
 }
 

@@ -3,6 +3,8 @@
 
 #include <sys/resource.h>
 
+#include "base/metric.h"
+
 #define MOST    16
 #define REQUEST STR("GET /echo HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
@@ -83,6 +85,75 @@ static void the_longest_idle_connection_is_evicted(void **state)
     rig_done(&g);
 }
 
+static void shake_and_ask(struct client *c)
+{
+    struct answer a = {0};
+    client_shake(c);
+    expect(c, &a, REQUEST, 200, "");
+    answer_done(&a);
+    client_close(c);
+}
+
+/* HTTP-48 */
+static void a_handshake_in_progress_is_not_dropped_for_a_new_connection(void **state)
+{
+    struct rig g;
+    struct client early[2];
+    (void)state;
+    rig_init(&g);
+    g.config.http_connections = 2;
+    rig_start(&g);
+    for (int i = 0; i < 2; i++)
+        early[i] = client_plain(g.tls);
+    for (int i = 0; i < 20; i++) {
+        char byte;
+        struct client late = client_plain(g.tls);
+        assert_int_equal(client_recv(&late, &byte, 1), 0);
+        client_close(&late);
+    }
+    for (int i = 0; i < 2; i++)
+        shake_and_ask(&early[i]);
+    rig_done(&g);
+}
+
+static int64_t waits_for_descriptors(void)
+{
+    return metric_get(&metrics.http_rejected[METRIC_LIMIT_DESCRIPTORS]);
+}
+
+/* HTTP-48 */
+static void a_new_connection_waits_for_a_descriptor_and_the_others_go_on(void **state)
+{
+    struct rig g;
+    struct answer a = {0};
+    struct rlimit before, used_up;
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    struct client open = client_open(&g, true), early = client_plain(g.tls);
+    struct client late = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    struct sockaddr_in to = {
+        .sin_family = AF_INET, .sin_port = htons(g.tls), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    client_patience(late.fd);
+    for (int i = 0; i < 2; i++)
+        expect(&open, &a, REQUEST, 200, ""); /* so the early one was accepted */
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    used_up = before;
+    used_up.rlim_cur = 3;
+    const int64_t waits = waits_for_descriptors();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &used_up), 0);
+    assert_int_equal(connect(late.fd, (struct sockaddr *)&to, sizeof to), 0);
+    while (waits_for_descriptors() == waits)
+        usleep(1000);
+    expect(&open, &a, REQUEST, 200, "");
+    shake_and_ask(&early);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    shake_and_ask(&late);
+    answer_done(&a);
+    client_close(&open);
+    rig_done(&g);
+}
+
 static void a_closed_connection_no_longer_counts(void **state)
 {
     struct rig g;
@@ -122,6 +193,8 @@ int main(void)
         cmocka_unit_test(connections_over_the_limit_are_closed),
         cmocka_unit_test(connections_use_at_most_half_of_the_descriptors),
         cmocka_unit_test(the_longest_idle_connection_is_evicted),
+        cmocka_unit_test(a_handshake_in_progress_is_not_dropped_for_a_new_connection),
+        cmocka_unit_test(a_new_connection_waits_for_a_descriptor_and_the_others_go_on),
         cmocka_unit_test(a_closed_connection_no_longer_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
