@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "call/known.h"
 #include "sip/forward_scene.h"
 
 /* The To of the 200 is the From of the BYE, with its tag. */
@@ -194,6 +195,50 @@ static void test_a_visitor_may_end_a_call_that_rings_with_a_bye(void **state)
     trunk_respond(&trunk, p.invite, 487, "", "");
 }
 
+/* ---- a decision that takes its time ---- */
+
+static void know_doors(void *known)
+{
+    agent->known = known;
+}
+
+static void test_a_call_box_is_told_to_ring_while_the_decision_of_a_known_door_takes_its_time(void **state)
+{
+    (void)state;
+    struct known *known = known_new();
+    struct access_decision d = {.verdict = ACCESS_FORWARD, .forward_to = STR(FIRST)};
+    fake_building(&d.building_id, 1);
+    known_note(known, known_changes(known), FAKE_OPEN, &d);
+    run_on_agent(know_doors, known);
+    fake_hold(true);
+    raw_invite(&r, FAKE_OPEN);
+    assert_int_equal(next_response(), 180);
+    fake_hold(false);
+    assert_int_equal(raw_final(&r), 200);
+    raw_request(&r, "ACK", FAKE_OPEN, 1, "", "");
+    visitor_hung_up_on();
+    wait_for_calls(0);
+    run_on_agent(know_doors, NULL);
+    known_free(known);
+}
+
+static void test_a_visitor_hears_ring_back_while_the_decision_about_a_code_takes_its_time(void **state)
+{
+    (void)state;
+    raw_invite(&r, FAKE_SILENT);
+    assert_int_equal(raw_final(&r), 200);
+    const int port = raw_media_port(&r);
+    raw_request(&r, "ACK", FAKE_SILENT, 1, "", "");
+    assert_true(raw_hears_rtp(&r));
+    fake_hold(true);
+    raw_press(r.rtp, port, 1000, 7);
+    raw_press(r.rtp, port, 3000, 11);
+    assert_true(raw_hears_tone(r.rtp));
+    fake_hold(false);
+    wait_for_codes(1);
+    visitor_hung_up_on();
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -207,6 +252,8 @@ int main(void)
         TEST(test_an_offer_before_the_answer_to_ours_is_refused),
         TEST(test_a_call_that_rings_may_be_refreshed_but_gets_no_second_offer),
         TEST(test_a_visitor_may_end_a_call_that_rings_with_a_bye),
+        TEST(test_a_call_box_is_told_to_ring_while_the_decision_of_a_known_door_takes_its_time),
+        TEST(test_a_visitor_hears_ring_back_while_the_decision_about_a_code_takes_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
