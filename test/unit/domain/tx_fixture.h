@@ -109,16 +109,11 @@ static inline struct principal owner(struct tx *tx)
 static inline int tx_test_open(void **state)
 {
     struct tx_test *t = *state;
-    char *why = NULL;
-    t->fixture = t->postgresql ? store_fixture_new_postgresql() : store_fixture_new();
+    t->fixture = t->postgresql ? store_fixture_next_postgresql() : store_fixture_new();
     if (!t->fixture)
         return -1;
     configure(&t->fixture->config);
-    if (!store_open(&t->fixture->config, true, &t->fixture->store, &why))
-        return 0;
-    fprintf(stderr, "%s\n", why);
-    free(why);
-    return -1;
+    return store_fixture_open_store(t->fixture);
 }
 
 static inline enum err tx_test_body(void *arg, struct db *db)
