@@ -1,4 +1,5 @@
-/* portero.conf, the sample, matches tbl/config.def. */
+/* portero.conf, the sample, matches tbl/config.def.
+ * reads: portero.conf */
 #include "base/config_table.h"
 
 #include "base/buf.h"

@@ -1,5 +1,6 @@
 /* A filled store on PostgreSQL and the statements of spread.def, prepared on a connection to it; for spread_test.c.
- * A query that fails ends the program. */
+ * A query that fails ends the program.
+ * reads: test/unit/store/spread.sql */
 #pragma once
 #include <jansson.h>
 #include <libpq-fe.h>

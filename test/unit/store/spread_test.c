@@ -1,7 +1,8 @@
 /* The store can grow and be spread: statements that someone waits for find their rows through an index that begins with
  * the account or the building (spread.def), and examine a bounded number, according to PostgreSQL's plans for known and
  * for unknown arguments. Statements examine no more rows in a store than in a tenth of it. PORTERO_TEST_ROWS is the
- * number of grants and of log entries; `make test-plans` takes ten million. plan_test.c has the plans of SQLite. */
+ * number of grants and of log entries; `make test-plans` takes ten million. plan_test.c has the plans of SQLite.
+ * reads: docs/scaling.md */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

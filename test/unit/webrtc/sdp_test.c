@@ -1,4 +1,5 @@
-/* Offers of browsers, captured from Chromium 156 and Firefox 153, and the answers to them. */
+/* Offers of browsers, captured from Chromium 156 and Firefox 153, and the answers to them.
+ * reads: test/fuzz/corpus/webrtc_sdp_fuzz */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
