@@ -90,6 +90,9 @@ function cluster(verb) {
     return done.stdout.trim();
 }
 
+// PostgreSQL's own programs: Debian's psql is a script in front of it, which costs more than most statements.
+const PATH = [spawnSync(resolve(here, '../../scripts/pg-cluster'), ['programs'], { encoding: 'utf8' }).stdout.trim(), process.env.PATH].filter(Boolean).join(':');
+
 const running = new Set();
 
 /** Sends a signal to a test file and to everything that it started. */
@@ -117,7 +120,7 @@ let counted = 0;
 /** Runs one file in its own process, which is ended when it hangs: {output, ok, cpu}. cpu: seconds of the file and of what
  *  it started, but not of PostgreSQL. */
 function runFile({ file, name, engine: on }, dsn) {
-    const env = { ...process.env, PORTERO_E2E_ENGINE: on, PORTERO_E2E_HITS: hits, PORTERO_E2E_NAME: name, ...(on === 'postgresql' && { PORTERO_E2E_DSN: dsn }) };
+    const env = { ...process.env, PATH, PORTERO_E2E_ENGINE: on, PORTERO_E2E_HITS: hits, PORTERO_E2E_NAME: name, ...(on === 'postgresql' && { PORTERO_E2E_DSN: dsn }) };
     const child = spawn(process.execPath, ['--test-reporter=spec', file], { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     running.add(child);
     let output = '';
