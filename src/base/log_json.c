@@ -1,12 +1,13 @@
 #include "base/log_json.h"
 
 #include <assert.h>
-#include <glib.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "base/utf8.h"
 
 #define KEYS_MAX   40
 #define KEY_MAX    32
@@ -41,16 +42,16 @@ static void out_put(struct out *o, const char *p, size_t n)
 /* One character of the value at p, escaped. Returns the number of its bytes. */
 static size_t escape(const char *p, size_t left, char ret[static 8])
 {
-    const gunichar c = g_utf8_get_char_validated(p, (gssize)left);
-    if (c == (gunichar)-1 || c == (gunichar)-2) {
+    uint32_t c;
+    const size_t n = utf8_read(p, left, &c);
+    if (!n) {
         memcpy(ret, "\\ufffd", sizeof "\\ufffd");
         return 1;
     }
-    const size_t n = (size_t)g_unichar_to_utf8(c, NULL);
     if (c < 0x20 || (c >= 0x7f && c < 0xa0)) {
-        g_snprintf(ret, 8, "\\u%04x", c);
+        snprintf(ret, 8, "\\u%04x", (unsigned)c);
     } else if (c == '"' || c == '\\') {
-        g_snprintf(ret, 8, "\\%c", (char)c);
+        snprintf(ret, 8, "\\%c", (char)c);
     } else {
         memcpy(ret, p, n);
         ret[n] = '\0';
@@ -72,6 +73,11 @@ static void out_string(struct out *o, struct str s)
     out_put(o, "\"", 1);
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static bool is_number_value(struct str s)
 {
     if (s.n && *s.p == '-')
@@ -79,7 +85,7 @@ static bool is_number_value(struct str s)
     if (s.n == 0 || s.n > DIGITS_MAX || (*s.p == '0' && s.n > 1))
         return false;
     for (size_t i = 0; i < s.n; i++)
-        if (!g_ascii_isdigit(s.p[i]))
+        if (!is_digit(s.p[i]))
             return false;
     return true;
 }
@@ -112,7 +118,7 @@ static void out_member(struct out *o, struct str key, struct str value)
 static struct str leading_key(struct str s)
 {
     size_t n = 0;
-    while (n < s.n && n < KEY_MAX && (g_ascii_islower(s.p[n]) || s.p[n] == '_' || (n && g_ascii_isdigit(s.p[n]))))
+    while (n < s.n && n < KEY_MAX && ((s.p[n] >= 'a' && s.p[n] <= 'z') || s.p[n] == '_' || (n && is_digit(s.p[n]))))
         n++;
     return n && n < s.n && s.p[n] == '=' ? str_n(s.p, n) : STR_NONE;
 }

@@ -1,12 +1,12 @@
 #include "base/schema_text.h"
 
-#include <glib.h>
 #include <pthread.h>
 #include <regex.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #define EMAIL_MAX 254
 #define LOCAL_MAX 64
@@ -30,18 +30,28 @@ size_t text_utf16_units(struct str s)
     return n;
 }
 
-/* GLib does not include the vertical tab. */
-static bool is_white(const char *p)
+/* The length of the white space that the text begins with; 0 if it begins with another character. */
+static size_t leading_space(struct str s)
 {
-    return *p == '\v' || g_unichar_isspace(g_utf8_get_char(p));
+    uint32_t c;
+    const size_t n = utf8_read(s.p, s.n, &c);
+    return n && utf8_is_space(c) ? n : 0;
+}
+
+static struct str last_character(struct str s)
+{
+    size_t at = s.n - 1;
+    while (at && ((unsigned char)s.p[at] & 0xc0) == 0x80)
+        at--;
+    return str_from(s, at);
 }
 
 struct str text_trim(struct str s)
 {
-    while (s.n && is_white(s.p))
-        s = str_from(s, (size_t)(g_utf8_next_char(s.p) - s.p));
-    while (s.n && is_white(g_utf8_prev_char(s.p + s.n)))
-        s.n = (size_t)(g_utf8_prev_char(s.p + s.n) - s.p);
+    for (size_t n; (n = leading_space(s));)
+        s = str_from(s, n);
+    while (s.n && leading_space(last_character(s)))
+        s.n -= last_character(s).n;
     return s;
 }
 

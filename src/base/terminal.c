@@ -1,45 +1,30 @@
 #include "base/terminal.h"
 
-#include <glib.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
-#define NON_JOINER    0x200c
-#define JOINER        0x200d
 #define BEYOND_PLANE0 0x10000
 
-static bool is_displayable(gunichar c)
-{
-    switch (g_unichar_type(c)) {
-    case G_UNICODE_CONTROL:
-    case G_UNICODE_LINE_SEPARATOR:
-    case G_UNICODE_PARAGRAPH_SEPARATOR:
-        return false;
-    case G_UNICODE_FORMAT:
-        return c == NON_JOINER || c == JOINER;
-    default:
-        return true;
-    }
-}
-
 /* The bytes of the first character, and whether a terminal may get it. *ret is the character, 0 if it is not UTF-8. */
-static size_t next_character(const char *p, size_t n, gunichar *ret, bool *ret_shown)
+static size_t next_character(const char *p, size_t n, uint32_t *ret, bool *ret_shown)
 {
-    const gunichar c = g_utf8_get_char_validated(p, (gssize)n);
-    const bool valid = c && c != (gunichar)-1 && c != (gunichar)-2;
-    *ret = valid ? c : 0;
-    *ret_shown = valid && is_displayable(c);
-    return valid ? (size_t)g_unichar_to_utf8(c, NULL) : 1;
+    uint32_t c = 0;
+    const size_t length = utf8_read(p, n, &c);
+    *ret = c;
+    *ret_shown = c && !utf8_commands(c);
+    return length ? length : 1;
 }
 
 static size_t clean_all_but(const char *kept, char *text, size_t n)
 {
     size_t to = 0;
     for (size_t at = 0, length; at < n; at += length) {
-        gunichar c;
+        uint32_t c;
         bool shown;
         length = next_character(text + at, n - at, &c, &shown);
         if (!shown && !(c && c < 0x80 && strchr(kept, (int)c))) {
@@ -74,7 +59,7 @@ void terminal_print_lines(struct str text, FILE *out)
     free(copy);
 }
 
-static void print_json_escape(gunichar c, FILE *out)
+static void print_json_escape(uint32_t c, FILE *out)
 {
     if (c < BEYOND_PLANE0)
         fprintf(out, "\\u%04x", c);
@@ -87,7 +72,7 @@ void terminal_print_json(struct str json, FILE *out)
     const int fd = fileno(out);
     const bool terminal = fd >= 0 && isatty(fd);
     for (size_t at = 0, length; terminal && at < json.n; at += length) {
-        gunichar c;
+        uint32_t c;
         bool shown;
         length = next_character(json.p + at, json.n - at, &c, &shown);
         if (shown || c == '\n' || c == '\t') /* JSON has no others of these within strings */
