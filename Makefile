@@ -29,12 +29,12 @@ native-tests unit crash e2e e2e-sqlite e2e-postgresql e2e-cover upgrade asan tsa
 help: ## this list
 	@sed -n 's/^\([a-z0-9 -]*\):.*## /\1\t/p' Makefile | expand -t 18
 
-build: ## the daemon, as build/portero; installs missing Debian packages first
+build: ## the programs, as build/porterod and build/portero; installs missing Debian packages first
 	scripts/setup build
 	$(BUILD)
 
 run: build ## starts the service in the sandbox with portero.conf
-	exec build/portero serve --config portero.conf
+	exec build/porterod serve --config portero.conf
 
 demo: build ## a visitor's call from sign-in to the open door, against a service of its own
 	scripts/setup demo
@@ -190,6 +190,7 @@ lint: $(NODE_MODULES) ## format, documents, English, names, sizes, texts, types 
 check-build: build ## who may use whom, and the protections of the binary
 	scripts/setup check
 	scripts/check-layers
+	scripts/check-hardening build/porterod
 	scripts/check-hardening build/portero
 
 fresh: ## what the pages print, typed on a minimal Debian made for it: FRESH="run test" for some stages, SUITE=trixie for Debian 13

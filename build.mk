@@ -70,7 +70,8 @@ comma := ,
 # A room is a directory of src, and one static library: what it uses of others (docs/architecture.md).
 uses_base :=
 uses_store := base
-uses_domain := store
+uses_event := base
+uses_domain := store event
 uses_net := base
 uses_http := net
 uses_providers := store net
@@ -88,7 +89,8 @@ uses_twiml := api call
 uses_mcp := resources
 uses_sandbox := resources call
 uses_admin := resources
-uses_cli := mcp site sandbox twiml admin handset
+uses_client := net event
+uses_cli := mcp site sandbox twiml admin handset client
 uses_documents := site sandbox
 rooms := $(patsubst uses_%,%,$(filter uses_%,$(.VARIABLES)))
 
@@ -104,10 +106,10 @@ test_programs := $(foreach test,$(tests:test/unit/%.c=%),$(BUILD)/$(subst /,_,$(
 thread_programs := $(foreach test,$(shell sed '/^except /d' test/unit/threads.txt),$(BUILD)/$(subst /,_,$(test)))
 fuzz_programs := $(fuzzers:test/fuzz/%.c=$(BUILD)/%)
 bench_programs := $(benches:bench/%.c=$(BUILD)/bench_%)
-programs := $(BUILD)/portero $(BUILD)/documents $(BUILD)/clips $(test_programs) $(fuzz_programs) $(bench_programs) $(BUILD)/store_crash
+programs := $(BUILD)/portero $(BUILD)/porterod $(BUILD)/operations $(BUILD)/documents $(BUILD)/clips $(test_programs) $(fuzz_programs) $(bench_programs) $(BUILD)/store_crash
 
 .PHONY: all generated unit_tests thread_tests crash_tests fuzzers benches warnings print-flags install FORCE
-all: $(BUILD)/portero $(BUILD)/share/man1/portero.1
+all: $(BUILD)/portero $(BUILD)/porterod $(BUILD)/share/man1/portero.1
 unit_tests: $(test_programs)
 thread_tests: $(thread_programs)
 crash_tests: $(BUILD)/store_crash $(BUILD)/libpowerloss.so
@@ -119,9 +121,11 @@ sql := $(sort $(wildcard src/store/sql/*.sql)) $(sort $(wildcard src/store/sql/m
 generated_headers := $(addprefix $(GENERATED)/,sql.h documents/guides_text.h mcp/instructions.h resources/examples.h domain/sign_in_html.h http/web.h)
 generated_sources := $(GENERATED)/sql_table.c $(GENERATED)/http/web.c $(GENERATED)/speech/clips.c
 docs_texts := $(GENERATED)/site/docs_texts.c
+operation_rows := $(BUILD)/operation_rows.c
 made_in_store := %/sql_table.c
 made_in_http := %/web.c
 made_in_speech := %/clips.c
+made_in_client := %/operation_rows.c
 generated: $(generated_headers) $(generated_sources)
 
 # $(call write,COMMAND): its output becomes the target
@@ -153,6 +157,10 @@ $(GENERATED)/speech/clips.c: src/clips.c src/speech/synth.c src/call/audio.c src
 	+$(MAKE) -f build.mk KIND=release BUILD=build $@
 endif
 
+# The rows of the command line of residents and agents, written from the routes of the service.
+$(operation_rows): $(BUILD)/operations
+	$(call write,$<)
+
 # The documents for developers, rendered by a program that has all rows.
 $(docs_texts): $(BUILD)/documents
 	$(call write,$<)
@@ -182,14 +190,16 @@ $$(call stamp,$(BUILD)/libportero_$1.list,$2)
 $(BUILD)/libportero_$1.a: $(call objects,$2) $(BUILD)/libportero_$1.list
 	rm -f $$@ && $(AR) rcs $$@ $$(filter %.o,$$^)
 endef
-$(foreach room,$(rooms),$(eval $(call library,$(room),$(wildcard src/$(room)/*.c) $(filter $(made_in_$(room)),$(generated_sources)))))
+$(foreach room,$(rooms),$(eval $(call library,$(room),$(wildcard src/$(room)/*.c) $(filter $(made_in_$(room)),$(generated_sources) $(operation_rows)))))
 
 # ---- programs --------------------------------------------------------------------------------------------------------
 $(programs):
 	echo 'ld $@'
 	$(LAUNCHER) $(compiler) $(link_flags) $(if $(filter $(test_programs) $(fuzz_programs),$@),$(quick)) $(own_link) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(own_libraries) -lrem -lre $(linked) -lm
 
-$(BUILD)/portero: $(call objects,src/main.c $(docs_texts)) $(call archives,cli)
+$(BUILD)/portero: $(call objects,src/portero.c) $(call archives,client)
+$(BUILD)/porterod: $(call objects,src/porterod.c $(docs_texts)) $(call archives,cli)
+$(BUILD)/operations: $(call objects,src/operations.c) $(call archives,documents)
 $(BUILD)/clips: $(call objects,src/clips.c src/speech/synth.c src/call/audio.c) $(BUILD)/libportero_base.a
 $(BUILD)/documents: $(call objects,src/documents.c) $(call archives,cli documents)
 $(BUILD)/store_crash: $(call objects,test/crash/store_crash.c) $(call archives,store)
@@ -231,11 +241,11 @@ to := $(DESTDIR)$(PREFIX)
 doc := $(to)/share/doc/portero
 put := install -D -m 644
 install: # of what is built
-	install -D -m 755 $(BUILD)/portero $(to)/bin/portero
+	install -D -m 755 -t $(to)/bin $(BUILD)/portero $(BUILD)/porterod
 	for page in $(BUILD)/share/man*/*; do $(put) -t $(to)/share/man/$$(basename $$(dirname $$page)) $$page || exit; done
-	$(put) -t $(to)/share/bash-completion/completions $(BUILD)/share/bash/portero
-	$(put) -t $(to)/share/zsh/site-functions $(BUILD)/share/zsh/_portero
-	$(put) -t $(to)/share/fish/vendor_completions.d $(BUILD)/share/fish/portero.fish
+	$(put) -t $(to)/share/bash-completion/completions $(BUILD)/share/bash/*
+	$(put) -t $(to)/share/zsh/site-functions $(BUILD)/share/zsh/*
+	$(put) -t $(to)/share/fish/vendor_completions.d $(BUILD)/share/fish/*
 	$(put) -t $(to)/lib/systemd/system packaging/portero-backup.timer packaging/portero.socket
 	for unit in portero.service portero-backup.service; do \
 	    sed 's|@BINDIR@|$(PREFIX)/bin|' packaging/$$unit.in | $(put) /dev/stdin $(to)/lib/systemd/system/$$unit || exit; done

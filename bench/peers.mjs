@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { SERVER_CORE, start } from './lib.mjs';
 
 export const root = new URL('..', import.meta.url).pathname;
-export const binary = join(root, 'build/portero');
+export const binary = join(root, 'build/porterod');
 
 const UNLIMITED = {
   PORTERO_LIMITS_REQUESTS_ACTIVE: '100000000', PORTERO_LIMITS_REQUESTS_FREE: '100000000',

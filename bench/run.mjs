@@ -503,7 +503,7 @@ function checkTable() {
 /** Builds the service and the programs of these measurements. */
 function build(names) {
   const programs = names.flatMap((name) => BENCHES[name].files).filter((file) => file.endsWith('.c')).map((file) => `build/bench_${file.slice(0, -2)}`);
-  run('make', ['-f', 'build.mk', `-j${cpus().length}`, 'build/portero', ...new Set(programs)], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  run('make', ['-f', 'build.mk', `-j${cpus().length}`, 'build/portero', 'build/porterod', ...new Set(programs)], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 const lacksModules = (name) => BENCHES[name].modules && !existsSync(join(root, BENCHES[name].modules, COMPILED[BENCHES[name].modules]));

@@ -8,9 +8,10 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "cli/command_list.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
+#include "cli/program.h"
+#include "client/program.h"
 #include "documents/render.h"
 #include "resources/routes.h"
 #include "sandbox/routes.h"
@@ -39,38 +40,51 @@ static void done(FILE *file)
     }
 }
 
-static void write_pages(const char *directory)
+static const struct program *const all_programs[] = {&client_program, &service_program};
+
+static void write_pages(const struct program *p, const char *directory)
 {
-    FILE *file = create(directory, "man1", "portero.1");
-    manual_program(file);
-    done(file);
-    file = create(directory, "man5", "portero.conf.5");
-    manual_configuration(file);
+    char name[64];
+    snprintf(name, sizeof name, "%s.1", p->name);
+    FILE *file = create(directory, "man1", name);
+    manual_program(p, file);
     done(file);
     const struct command *c;
-    for (size_t i = 0; (c = command_at(i)); i++) {
-        char name[64];
-        snprintf(name, sizeof name, "portero-%s.1", c->name);
+    for (size_t i = 0; (c = p->at(i)); i++) {
+        snprintf(name, sizeof name, "%s-%s.1", p->name, c->name);
         file = create(directory, "man1", name);
-        manual_command(c, file);
+        manual_command(p, c, file);
         done(file);
     }
 }
 
-static void write_completions(const char *directory)
+static void write_completions(const struct program *p, const char *directory)
 {
     static const struct {
-        const char *below, *name;
-        void (*put)(FILE *);
+        const char *below, *before, *after; /* the program's name */
+        void (*put)(const struct program *p, FILE *out);
     } all[] = {
-        {"bash", "portero", completion_bash},
-        {"zsh", "_portero", completion_zsh},
-        {"fish", "portero.fish", completion_fish},
+        {"bash", "", "", completion_bash},
+        {"zsh", "_", "", completion_zsh},
+        {"fish", "", ".fish", completion_fish},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        FILE *file = create(directory, all[i].below, all[i].name);
-        all[i].put(file);
+        char *name = mem_printf("%s%s%s", all[i].before, p->name, all[i].after);
+        FILE *file = create(directory, all[i].below, name);
+        free(name);
+        all[i].put(p, file);
         done(file);
+    }
+}
+
+static void write_documents(const char *directory)
+{
+    FILE *file = create(directory, "man5", "portero.conf.5");
+    manual_configuration(file);
+    done(file);
+    for (size_t i = 0; i < sizeof all_programs / sizeof *all_programs; i++) {
+        write_pages(all_programs[i], directory);
+        write_completions(all_programs[i], directory);
     }
 }
 
@@ -157,8 +171,7 @@ int main(int argc, char **argv)
     }
     if (argc == 2) {
         check_openapi();
-        write_pages(argv[1]);
-        write_completions(argv[1]);
+        write_documents(argv[1]);
     } else {
         print_texts();
     }

@@ -23,7 +23,7 @@ static const struct field traceparent = {
 const struct parameter openapi_event_parameters[] = {
     {PARAMETER_EVENT, "header", &signature}, {PARAMETER_EVENT, "header", &traceparent}, {0}};
 
-/* The envelope that jobs/envelope.c writes; `type` and `data` are each event's own. */
+/* The envelope that event/envelope.c writes; `type` and `data` are each event's own. */
 enum { FIELD_TYPE = 1, FIELD_DATA = 4 };
 static const char *const version[] = {"v1", NULL};
 static const struct field envelope_fields[EVENT_FIELDS] = {

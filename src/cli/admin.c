@@ -9,11 +9,12 @@
 
 #include "base/config.h"
 #include "base/json.h"
-#include "cli/command.h"
+#include "cli/configured.h"
 #include "cli/export.h"
-#include "cli/options.h"
-#include "cli/print.h"
+#include "cli/program.h"
 #include "cli/recording.h"
+#include "client/options.h"
+#include "client/print.h"
 
 struct admin_options {
     const char *config, *data;
@@ -400,7 +401,7 @@ static int run_export(const struct command *self, const void *given, struct argu
     (void)self;
     const struct admin_options *o = given;
     const struct export_call call = {operands.words[0], o->output};
-    return command_with_config(o->config, o->data, export_configured, &call);
+    return configured_run(o->config, o->data, export_configured, &call);
 }
 
 /* The command of a noun and a verb, or of a noun without verbs (verb: NULL); NULL if not found. */

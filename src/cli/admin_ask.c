@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "cli/command.h"
 #include "cli/control.h"
-#include "cli/print.h"
+#include "client/command.h"
+#include "client/print.h"
 
 #define ANSWER_MAX (16U << 20)
 

@@ -10,7 +10,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/command.h"
+#include "cli/configured.h"
+#include "cli/program.h"
 #include "store/backup.h"
 
 #define KEEP_MOST 100000
@@ -127,7 +128,7 @@ static int backup_run(const struct command *self, const void *given, struct argu
     }
     umask(077);
     const struct backup_call call = {o, operands.count ? operands.words[0] : NULL};
-    return command_with_config(o->config, o->data, write_backup_configured, &call);
+    return configured_run(o->config, o->data, write_backup_configured, &call);
 }
 
 static void backup_help(const struct command *self, FILE *out)

@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 #include "cli/checks.h"
-#include "cli/command.h"
 #include "cli/daemon.h"
+#include "cli/program.h"
 
 struct check_options {
     const char *config;

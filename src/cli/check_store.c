@@ -6,8 +6,9 @@
 
 #include "base/mem.h"
 #include "base/terminal.h"
-#include "cli/command.h"
+#include "cli/configured.h"
 #include "cli/datadir.h"
+#include "cli/program.h"
 #include "domain/check.h"
 #include "store/restore.h"
 #include "store/schema_check.h"
@@ -97,7 +98,7 @@ static int check_store_run(const struct command *self, const void *given, struct
 {
     (void)self;
     const struct check_options *o = given;
-    return operands.count ? check_copy(operands.words[0]) : command_with_config(o->config, o->data, check, NULL);
+    return operands.count ? check_copy(operands.words[0]) : configured_run(o->config, o->data, check, NULL);
 }
 
 const struct command command_check_store = {

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "cli/command_list.h"
-
 #define COMMANDS_MAX 400
 
 struct place {
@@ -15,6 +13,7 @@ struct place {
 };
 
 struct tree {
+    const char *program;
     const struct command *all[COMMANDS_MAX]; /* verbs, too */
     size_t count;
     struct place places[2 * COMMANDS_MAX];
@@ -43,11 +42,12 @@ static void add_command(struct tree *t, const struct command *c)
     add_place(t, c, strlen(c->name));
 }
 
-static void tree_fill(struct tree *t)
+static void tree_fill(struct tree *t, const struct program *p)
 {
+    t->program = p->name;
     t->place_count = 1;
     const struct command *c;
-    for (size_t i = 0; (c = command_at(i)); i++) {
+    for (size_t i = 0; (c = p->at(i)); i++) {
         add_command(t, c);
         for (size_t j = 0; c->verb && c->verb(c, j); j++)
             add_command(t, c->verb(c, j));
@@ -63,6 +63,15 @@ static const char *completing_word(const struct tree *t, const struct place *p, 
         return NULL;
     const char *word = words + n + (n ? 1 : 0);
     return strchr(word, ' ') ? NULL : word;
+}
+
+/* A part of a script, written for the program portero, for this one. */
+static void put_script(FILE *out, const struct tree *t, const char *text)
+{
+    const char *name;
+    for (; (name = strstr(text, COMMAND_CLIENT)); text = name + strlen(COMMAND_CLIENT))
+        fprintf(out, "%.*s%s", (int)(name - text), text, t->program);
+    fputs(text, out);
 }
 
 static bool takes(const char *placeholder, const char *word)
@@ -100,7 +109,7 @@ static void put_places(FILE *out, const struct tree *t, const char *separator)
 
 static void bash_words(FILE *out, const struct tree *t)
 {
-    fputs("# the words and options that may follow\n_portero_words() {\n    case $1 in\n", out);
+    put_script(out, t, "# the words and options that may follow\n_portero_words() {\n    case $1 in\n");
     for (size_t i = 0; i < t->place_count; i++) {
         const struct place *p = &t->places[i];
         fprintf(out, "    '%s') echo '", p->words);
@@ -130,9 +139,9 @@ static void bash_value(FILE *out, const struct command *c, const struct option_r
 
 static void bash_values(FILE *out, const struct tree *t)
 {
-    fputs("# the kind of value that an option, or a command as its argument, takes\n"
-          "_portero_value() {\n    case $1 in\n",
-          out);
+    put_script(out, t,
+               "# the kind of value that an option, or a command as its argument, takes\n"
+               "_portero_value() {\n    case $1 in\n");
     for (size_t i = 1; i < t->place_count; i++) {
         const struct command *c = t->places[i].c;
         for (size_t j = 0; c && j < c->option_count; j++)
@@ -143,43 +152,43 @@ static void bash_values(FILE *out, const struct tree *t)
     fputs("    esac\n}\n\n", out);
 }
 
-void completion_bash(FILE *out)
+void completion_bash(const struct program *p, FILE *out)
 {
     static struct tree t;
     memset(&t, 0, sizeof t);
-    tree_fill(&t);
-    fputs("# bash completion of portero, made from its table of commands\n\n", out);
+    tree_fill(&t, p);
+    put_script(out, &t, "# bash completion of portero, made from its table of commands\n\n");
     bash_words(out, &t);
     bash_values(out, &t);
-    fputs("_portero() {\n"
-          "    local at= cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i next kind\n"
-          "    if [ \"$cur\" = = ]; then\n"
-          "        cur=\n"
-          "    elif [ \"$prev\" = = ]; then\n"
-          "        prev=${COMP_WORDS[COMP_CWORD-2]}\n"
-          "    fi\n"
-          "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
-          "        next=${at:+$at }${COMP_WORDS[i]}\n"
-          "        if [ -n \"${COMP_WORDS[i]}\" ] && _portero_words \"$next\" >/dev/null; then at=$next; fi\n"
-          "    done\n"
-          "    case $prev in\n"
-          "    --*) kind=$(_portero_value \"$at $prev\") ;;\n"
-          "    *) kind= ;;\n"
-          "    esac\n"
-          "    case $kind,$cur in\n"
-          "    ,-*) ;;\n"
-          "    ,*) kind=$(_portero_value \"$at\") ;;\n"
-          "    esac\n"
-          "    case $kind in\n"
-          "    file) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
-          "    directory) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\") ;;\n"
-          "    other) COMPREPLY=() ;;\n"
-          "    words*) mapfile -t COMPREPLY < <(compgen -W \"${kind#words}\" -- \"$cur\") ;;\n"
-          "    *) mapfile -t COMPREPLY < <(compgen -W \"$(_portero_words \"$at\")\" -- \"$cur\") ;;\n"
-          "    esac\n"
-          "}\n"
-          "complete -F _portero portero\n",
-          out);
+    put_script(out, &t,
+               "_portero() {\n"
+               "    local at= cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i next kind\n"
+               "    if [ \"$cur\" = = ]; then\n"
+               "        cur=\n"
+               "    elif [ \"$prev\" = = ]; then\n"
+               "        prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+               "    fi\n"
+               "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+               "        next=${at:+$at }${COMP_WORDS[i]}\n"
+               "        if [ -n \"${COMP_WORDS[i]}\" ] && _portero_words \"$next\" >/dev/null; then at=$next; fi\n"
+               "    done\n"
+               "    case $prev in\n"
+               "    --*) kind=$(_portero_value \"$at $prev\") ;;\n"
+               "    *) kind= ;;\n"
+               "    esac\n"
+               "    case $kind,$cur in\n"
+               "    ,-*) ;;\n"
+               "    ,*) kind=$(_portero_value \"$at\") ;;\n"
+               "    esac\n"
+               "    case $kind in\n"
+               "    file) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
+               "    directory) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\") ;;\n"
+               "    other) COMPREPLY=() ;;\n"
+               "    words*) mapfile -t COMPREPLY < <(compgen -W \"${kind#words}\" -- \"$cur\") ;;\n"
+               "    *) mapfile -t COMPREPLY < <(compgen -W \"$(_portero_words \"$at\")\" -- \"$cur\") ;;\n"
+               "    esac\n"
+               "}\n"
+               "complete -F _portero portero\n");
 }
 
 /* ---- zsh ---- */
@@ -227,21 +236,21 @@ static void zsh_words(FILE *out, const struct tree *t, const struct place *p)
     fputs(")\n        _describe command words_of\n", out);
 }
 
-void completion_zsh(FILE *out)
+void completion_zsh(const struct program *p, FILE *out)
 {
     static struct tree t;
     memset(&t, 0, sizeof t);
-    tree_fill(&t);
-    fputs("#compdef portero\n"
-          "# zsh completion of portero, made from its table of commands\n\n"
-          "_portero() {\n"
-          "    local at next\n"
-          "    local -a words_of\n"
-          "    while (( CURRENT > 2 )); do\n"
-          "        next=\"${at:+$at }$words[2]\"\n"
-          "        case $next in\n"
-          "        ",
-          out);
+    tree_fill(&t, p);
+    put_script(out, &t,
+               "#compdef portero\n"
+               "# zsh completion of portero, made from its table of commands\n\n"
+               "_portero() {\n"
+               "    local at next\n"
+               "    local -a words_of\n"
+               "    while (( CURRENT > 2 )); do\n"
+               "        next=\"${at:+$at }$words[2]\"\n"
+               "        case $next in\n"
+               "        ");
     put_places(out, &t, "|");
     fputs(") at=$next ;;\n"
           "        help) ;;\n"
@@ -253,18 +262,18 @@ void completion_zsh(FILE *out)
           "    case $at in\n",
           out);
     for (size_t i = 0; i < t.place_count; i++) {
-        const struct place *p = &t.places[i];
+        const struct place *place = &t.places[i];
         bool nouns = false;
         for (size_t j = 1; j < t.place_count; j++)
-            nouns = nouns || completing_word(&t, p, j);
-        fprintf(out, "    '%s')\n", p->words);
+            nouns = nouns || completing_word(&t, place, j);
+        fprintf(out, "    '%s')\n", place->words);
         if (nouns)
-            zsh_words(out, &t, p);
+            zsh_words(out, &t, place);
         else
-            zsh_options(out, p->c);
+            zsh_options(out, place->c);
         fputs("        ;;\n", out);
     }
-    fputs("    esac\n}\n\n_portero \"$@\"\n", out);
+    put_script(out, &t, "    esac\n}\n\n_portero \"$@\"\n");
 }
 
 /* ---- fish ---- */
@@ -275,7 +284,7 @@ static void fish_words(FILE *out, const struct tree *t, const struct place *p)
         const char *word = completing_word(t, p, i);
         if (!word)
             continue;
-        fprintf(out, "complete -c portero -n '__portero_at \"%s\"' -a %s", p->words, word);
+        fprintf(out, "complete -c %s -n '__%s_at \"%s\"' -a %s", t->program, t->program, p->words, word);
         if (t->places[i].c) {
             fputs(" -d '", out);
             put_quoted(out, t->places[i].c->summary, "\\");
@@ -285,11 +294,11 @@ static void fish_words(FILE *out, const struct tree *t, const struct place *p)
     }
 }
 
-static void fish_options(FILE *out, const struct command *c)
+static void fish_options(FILE *out, const struct tree *t, const struct command *c)
 {
     for (size_t i = 0; i < c->option_count; i++) {
         const struct option_row *row = &c->options[i];
-        fprintf(out, "complete -c portero -n '__portero_at \"%s\"' -l %s%s", c->name, row->name,
+        fprintf(out, "complete -c %s -n '__%s_at \"%s\"' -l %s%s", t->program, t->program, c->name, row->name,
                 takes(row->value, "FILE")  ? " -r -F"
                 : takes(row->value, "DIR") ? " -x -a '(__fish_complete_directories)'"
                 : row->value               ? " -x"
@@ -304,34 +313,34 @@ static void fish_options(FILE *out, const struct command *c)
         fputs("'\n", out);
     }
     if (takes(c->operands, "FILE"))
-        fprintf(out, "complete -c portero -n '__portero_at \"%s\"' -F\n", c->name);
+        fprintf(out, "complete -c %s -n '__%s_at \"%s\"' -F\n", t->program, t->program, c->name);
 }
 
-void completion_fish(FILE *out)
+void completion_fish(const struct program *p, FILE *out)
 {
     static struct tree t;
     memset(&t, 0, sizeof t);
-    tree_fill(&t);
-    fputs("# fish completion of portero, made from its table of commands\n\n"
-          "function __portero_at --description 'whether the line is at this place'\n"
-          "    set -l at\n"
-          "    for word in (commandline -opc)[2..-1]\n"
-          "        set -l next (string trim -- \"$at $word\")\n"
-          "        contains -- $next ",
-          out);
+    tree_fill(&t, p);
+    put_script(out, &t,
+               "# fish completion of portero, made from its table of commands\n\n"
+               "function __portero_at --description 'whether the line is at this place'\n"
+               "    set -l at\n"
+               "    for word in (commandline -opc)[2..-1]\n"
+               "        set -l next (string trim -- \"$at $word\")\n"
+               "        contains -- $next ");
     put_places(out, &t, " ");
-    fputs("; and set at $next\n"
-          "    end\n"
-          "    test \"$at\" = \"$argv[1]\"\n"
-          "end\n\n"
-          "complete -c portero -f\n"
-          "complete -c portero -s h -l help -d 'show this help'\n"
-          "complete -c portero -n '__portero_at \"\"' -l version -d 'print the version'\n"
-          "complete -c portero -n '__portero_at \"\"' -a help -d 'Show the help of a command'\n",
-          out);
+    put_script(out, &t,
+               "; and set at $next\n"
+               "    end\n"
+               "    test \"$at\" = \"$argv[1]\"\n"
+               "end\n\n"
+               "complete -c portero -f\n"
+               "complete -c portero -s h -l help -d 'show this help'\n"
+               "complete -c portero -n '__portero_at \"\"' -l version -d 'print the version'\n"
+               "complete -c portero -n '__portero_at \"\"' -a help -d 'Show the help of a command'\n");
     for (size_t i = 0; i < t.place_count; i++) {
         fish_words(out, &t, &t.places[i]);
         if (t.places[i].c)
-            fish_options(out, t.places[i].c);
+            fish_options(out, &t, t.places[i].c);
     }
 }

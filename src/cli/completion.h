@@ -1,7 +1,7 @@
-/* Completions of the shells, made from the table of commands when the program is built (src/documents.c). */
+/* Completions of the shells, made from a program's table of commands when the program is built (src/documents.c). */
 #pragma once
-#include "cli/command.h"
+#include "client/command.h"
 
-void completion_bash(FILE *out);
-void completion_zsh(FILE *out);
-void completion_fish(FILE *out);
+void completion_bash(const struct program *p, FILE *out);
+void completion_zsh(const struct program *p, FILE *out);
+void completion_fish(const struct program *p, FILE *out);

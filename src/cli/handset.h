@@ -1,6 +1,6 @@
 /* The options that `buzz` and `phone` share. */
 #pragma once
-#include "cli/command.h"
+#include "cli/program.h"
 #include "handset/handset.h"
 
 /* Rows for a struct handset_options in `member`; --timeout, in seconds, goes into `timeout_s`. */

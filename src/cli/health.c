@@ -5,8 +5,8 @@
 #include "base/config.h"
 #include "base/json.h"
 #include "base/terminal.h"
-#include "cli/command.h"
 #include "cli/control.h"
+#include "cli/program.h"
 
 #define WAIT_MS 1900 /* all ends within two seconds; readiness answers after 1.5 at the latest */
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/config_table.h"
-#include "cli/command_list.h"
 
 /* Text of a paragraph: escapes what roff would read as a request or a hyphen, and sets `words` in bold. */
 static void put_roff(FILE *out, const char *text)
@@ -41,9 +40,9 @@ static void put_heading(FILE *out, const char *name, const char *chapter, const 
 
 /* ---- commands ---- */
 
-static void put_usage(FILE *out, const struct command *c)
+static void put_usage(FILE *out, const struct program *p, const struct command *c)
 {
-    fputs("\\fBportero ", out);
+    fprintf(out, "\\fB%s ", p->name);
     put_roff(out, c->name);
     fputs("\\fR", out);
     for (size_t i = 0; i < c->option_count; i++)
@@ -88,18 +87,18 @@ static void put_options(FILE *out, const struct command *c, const struct command
             put_option(out, &c->options[i]);
 }
 
-static void put_verbs(FILE *out, const struct command *c)
+static void put_verbs(FILE *out, const struct program *p, const struct command *c)
 {
-    fputs(command_is_operation(c) ? ".SH COMMANDS\nEach command has the options that are given with it.\n"
-                                  : ".SH COMMANDS\nThe service must be running. Each command has the options above, "
-                                    "and those that are given with it.\n",
+    fputs(p->is_operation(c) ? ".SH COMMANDS\nEach command has the options that are given with it.\n"
+                             : ".SH COMMANDS\nThe service must be running. Each command has the options above, "
+                               "and those that are given with it.\n",
           out);
     for (size_t i = 0; c->verb(c, i); i++) {
         const struct command *v = c->verb(c, i);
         fputs(".SS ", out);
         put_roff(out, v->name + strlen(c->name) + 1);
         fputc('\n', out);
-        put_usage(out, v);
+        put_usage(out, p, v);
         fputs(".PP\n", out);
         put_roff(out, v->summary);
         fputs(".\n", out);
@@ -123,74 +122,95 @@ static void put_more(FILE *out, const struct command *c)
     free(text);
 }
 
-void manual_command(const struct command *c, FILE *out)
+void manual_command(const struct program *p, const struct command *c, FILE *out)
 {
     char name[64];
-    snprintf(name, sizeof name, "portero-%s", c->name);
+    snprintf(name, sizeof name, "%s-%s", p->name, c->name);
     put_heading(out, name, "1", c->summary);
     fputs(".SH SYNOPSIS\n", out);
-    put_usage(out, c);
+    put_usage(out, p, c);
     fputs(".SH DESCRIPTION\n", out);
     put_roff(out, c->summary);
     fputs(".\n.SH OPTIONS\n", out);
     put_options(out, c, NULL);
     fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nshow the help\n", out);
     if (c->verb)
-        put_verbs(out, c);
+        put_verbs(out, p, c);
     else if (c->more)
         put_more(out, c);
-    fputs(".SH SEE ALSO\n.BR portero (1),\n.BR portero.conf (5)\n", out);
+    fprintf(out, ".SH SEE ALSO\n.BR %s (1)", p->name);
+    fputs(*p->others ? "\n" : ",\n.BR portero.conf (5)\n", out);
 }
 
-static void put_commands(FILE *out, bool operations)
+static void put_commands(FILE *out, const struct program *p, bool operations)
 {
     const struct command *c;
-    for (size_t i = 0; (c = command_at(i)); i++) {
-        if (command_is_operation(c) != operations)
+    for (size_t i = 0; (c = p->at(i)); i++) {
+        if (p->is_operation(c) != operations)
             continue;
         fputs(".TP\n\\fB", out);
         put_roff(out, c->name);
         fputs("\\fR\n", out);
         put_roff(out, c->summary);
-        fputs(": see\n.BR portero\\-", out);
+        fprintf(out, ": see\n.BR %s\\-", p->name);
         put_roff(out, c->name);
         fputs(" (1).\n", out);
     }
 }
 
-void manual_program(FILE *out)
+static void put_client(FILE *out, const struct program *p)
 {
-    put_heading(out, "portero", "1", "telephone line behind a building's call box");
-    fputs(
-        ".SH SYNOPSIS\n\\fBportero\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]…\n.br\n\\fBportero help\\fR [\\fICOMMAND\\fR]\n"
-        ".br\n\\fBportero \\-\\-version\\fR\n.SH DESCRIPTION\n",
-        out);
-    put_roff(out, COMMAND_SENTENCE);
-    fputs("\nIt serves a REST API over HTTPS and answers calls over SIP, on one store: SQLite or PostgreSQL.\n"
-          ".SH COMMANDS\n",
-          out);
-    put_commands(out, false);
-    fputs(".TP\n\\fBhelp\\fR\nShow the help of a command.\n"
-          ".SH COMMANDS OF RESIDENTS AND AGENTS\nThey ask a service at any address, with the key that\n"
+    fputs(".SH COMMANDS OF RESIDENTS AND AGENTS\nThey ask a service at any address, with the key that\n"
           ".BR portero\\-login (1)\nkeeps.\n",
           out);
-    put_commands(out, true);
-    fputs(".SH EXIT STATUS\n"
-          ".TP\n\\fB0\\fR\nThe command succeeded.\n"
-          ".TP\n\\fB1\\fR\nIt failed; a line on standard error says why.\n"
-          ".TP\n\\fB2\\fR\nWrong usage, or an invalid configuration.\n"
-          ".TP\n\\fB3\\fR\nOf residents' and agents' commands: there is no key, or the service does not accept it.\n"
-          ".TP\n\\fB4\\fR\nOf these: the service could not be reached, or did not respond.\n"
-          ".SH ENVIRONMENT\nOf residents' and agents' commands, before what a login keeps:\n"
-          ".TP\n.B PORTERO_URL\nThe address of the service.\n"
-          ".TP\n.B PORTERO_KEY\nThe key.\n.SH FILES\n"
-          ".TP\n.I $XDG_CONFIG_HOME/portero/default.json\nThe address and key of a login, mode 0600.\n",
-          out);
+    put_commands(out, p, true);
+    fputs(
+        ".SH COMMANDS OF THE SERVICE\nWhere the service is installed, its commands can be given to this program, too; "
+        "it runs\n.BR porterod (1).\n"
+        ".SH ENVIRONMENT\nBefore what a login keeps:\n"
+        ".TP\n.B PORTERO_URL\nThe address of the service.\n"
+        ".TP\n.B PORTERO_KEY\nThe key.\n.SH FILES\n"
+        ".TP\n.I $XDG_CONFIG_HOME/portero/default.json\nThe address and key of a login, mode 0600.\n"
+        ".SH SEE ALSO\n.BR porterod (1)\n",
+        out);
+}
+
+static void put_service(FILE *out)
+{
     fprintf(out,
-            ".TP\n.I %s\nThe configuration: see\n.BR portero.conf (5).\n"
+            ".SH FILES\n.TP\n.I %s\nThe configuration: see\n.BR portero.conf (5).\n"
             ".TP\n.I /var/lib/portero\nThe data directory of the service that the package installs.\n",
             CONFIG_DEFAULT_PATH);
-    fputs(".SH SEE ALSO\n.BR portero.conf (5)\n", out);
+    fputs(".SH SEE ALSO\n.BR portero (1),\n.BR portero.conf (5)\n", out);
+}
+
+void manual_program(const struct program *p, FILE *out)
+{
+    const bool client = *p->others;
+    put_heading(out, p->name, "1",
+                client ? "a building's door, for residents and agents" : "telephone line behind a building's call box");
+    fprintf(out,
+            ".SH SYNOPSIS\n\\fB%s\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]…\n.br\n\\fB%s help\\fR "
+            "[\\fICOMMAND\\fR]\n.br\n\\fB%s \\-\\-version\\fR\n.SH DESCRIPTION\n",
+            p->name, p->name, p->name);
+    put_roff(out, p->sentence);
+    if (!client)
+        fputs("\nIt serves a REST API over HTTPS and answers calls over SIP, on one store: SQLite or PostgreSQL.", out);
+    fputs("\n.SH COMMANDS\n", out);
+    put_commands(out, p, false);
+    fputs(".TP\n\\fBhelp\\fR\nShow the help of a command.\n.SH EXIT STATUS\n"
+          ".TP\n\\fB0\\fR\nThe command succeeded.\n"
+          ".TP\n\\fB1\\fR\nIt failed; a line on standard error says why.\n"
+          ".TP\n\\fB2\\fR\nWrong usage, or an invalid configuration.\n",
+          out);
+    if (client)
+        fputs(".TP\n\\fB3\\fR\nThere is no key, or the service does not accept it.\n"
+              ".TP\n\\fB4\\fR\nThe service could not be reached, or did not respond.\n",
+              out);
+    if (client)
+        put_client(out, p);
+    else
+        put_service(out);
 }
 
 /* ---- configuration ---- */
@@ -273,5 +293,5 @@ void manual_configuration(FILE *out)
              "Variables override the file: `PORTERO_SECTION_KEY`, as in `PORTERO_LIMITS_OTP_PER_IP=10`, and "
              "`PORTERO_MODE` for a key without a section.\nThe service does not start with a PORTERO_ variable that "
              "is not a key, unless a secret's `env:NAME` or a ${VARIABLE} names it.\n");
-    fputs(".SH SEE ALSO\n.BR portero (1),\n.BR portero\\-check\\-config (1)\n", out);
+    fputs(".SH SEE ALSO\n.BR porterod (1),\n.BR porterod\\-check\\-config (1)\n", out);
 }

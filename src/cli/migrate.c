@@ -6,8 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/command.h"
+#include "cli/configured.h"
 #include "cli/datadir.h"
+#include "cli/program.h"
 #include "store/move.h"
 #include "store/store.h"
 
@@ -108,7 +109,7 @@ static int migrate_run(const struct command *self, const void *given, struct arg
     (void)self, (void)operands;
     const struct migrate_options *o = given;
     umask(077);
-    return command_with_config(o->config, o->data, move_store_configured, o);
+    return configured_run(o->config, o->data, move_store_configured, o);
 }
 
 const struct command command_migrate = {

@@ -7,7 +7,7 @@
 
 #include "base/config_check.h"
 #include "base/mem.h"
-#include "cli/command.h"
+#include "cli/program.h"
 #include "sandbox/routes.h"
 
 struct openapi_options {

@@ -6,7 +6,7 @@
 
 #include "base/crypto.h"
 #include "call/wav.h"
-#include "cli/complain.h"
+#include "client/complain.h"
 
 static bool read_file(const char *path, struct buf *ret)
 {

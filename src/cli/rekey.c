@@ -3,7 +3,7 @@
 
 #include "base/config.h"
 #include "cli/admin_ask.h"
-#include "cli/command.h"
+#include "cli/program.h"
 
 struct rekey_options {
     const char *config, *data;

@@ -4,8 +4,9 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "cli/command.h"
+#include "cli/configured.h"
 #include "cli/datadir.h"
+#include "cli/program.h"
 #include "store/restore.h"
 #include "store/store.h"
 
@@ -107,7 +108,7 @@ static int restore_run(const struct command *self, const void *given, struct arg
     const struct restore_options *o = given;
     const struct restore_call call = {o, operands.words[0]};
     umask(077);
-    return command_with_config(o->config, o->data, restore_configured, &call);
+    return configured_run(o->config, o->data, restore_configured, &call);
 }
 
 static void restore_help(const struct command *self, FILE *out)

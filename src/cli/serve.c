@@ -12,11 +12,11 @@
 #include "cli/absence.h"
 #include "cli/activation.h"
 #include "cli/checks.h"
-#include "cli/command.h"
 #include "cli/daemon.h"
 #include "cli/lifecycle.h"
 #include "cli/manager.h"
 #include "cli/process.h"
+#include "cli/program.h"
 #include "cli/starting.h"
 #include "store/store.h"
 

@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "base/terminal.h"
 #include "cli/checks.h"
-#include "cli/command.h"
 #include "cli/control.h"
+#include "cli/program.h"
 #include "cli/setup_check.h"
 
 #define ANSWER_WAIT_MS 5000

@@ -8,9 +8,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "cli/complain.h"
 #include "cli/setup.h"
 #include "cli/setup_check.h"
+#include "client/complain.h"
 
 #define ANSWERS_MAX   65536
 #define ALWAYS        (-1)

@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "base/config_edit.h"
 #include "base/config_names.h"
-#include "cli/complain.h"
 #include "cli/setup.h"
+#include "client/complain.h"
 
 #define FILE_MAX (1U << 20)
 #define NEW_PEER "pbx"

@@ -12,9 +12,9 @@
 #include "base/crypto.h"
 #include "base/file.h"
 #include "cli/checks.h"
-#include "cli/complain.h"
 #include "cli/setup.h"
 #include "cli/setup_check.h"
+#include "client/complain.h"
 #include "http/tls_self_signed.h"
 
 /* ---- files ---- */

@@ -12,9 +12,7 @@
  * crash is repeated with the same event. */
 #pragma once
 #include "domain/tx.h"
-
-/* The forms of deliveries: the contract's, Events, and the earlier revision's, Versioning 3. */
-enum delivery_form { DELIVERY_CURRENT, DELIVERY_EARLIER, DELIVERY_EARLIER_TEST, DELIVERY_FORMS };
+#include "event/envelope.h"
 
 #define DELIVERY_ATTEMPTS_MAX 5
 

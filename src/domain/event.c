@@ -6,13 +6,6 @@
 
 #define DATA_MAX 8192 /* of the data as JSON; two labels are most of it */
 
-const char *const event_type_names[] = {
-#define V(symbol, text) [EVENT_##symbol] = text,
-#include "tbl/events.def"
-#undef V
-    NULL,
-};
-
 const char *const earlier_event_names[] = {
 #define V(symbol, text) [EARLIER_##symbol] = text,
 #include "tbl/earlier_events.def"
@@ -49,36 +42,7 @@ enum err event_bits(struct tx *tx, struct val texts, const char *const *names, u
 
 /* ---- data ---- */
 
-#define PLACE                                                                                                          \
-    FIELD(struct event_data, building_id, T_ID, .flags = F_REQUIRED, .doc = "the building"),                           \
-        FIELD(struct event_data, building_label, T_STRING, .flags = F_REQUIRED, .doc = "its label at that time")
-#define GRANT                                                                                                          \
-    FIELD(struct event_data, unlock_id, T_ID, .flags = F_REQUIRED, .doc = "the grant that was used"),                  \
-        FIELD(struct event_data, unlock_type, T_STRING, .flags = F_REQUIRED, .doc = "timer, passcode or routine"),     \
-        FIELD(struct event_data, label, T_STRING, .flags = F_REQUIRED, .doc = "the grant's label at that time")
-#define MOMENT FIELD(struct event_data, occurred_at, T_TIME, .flags = F_REQUIRED, .doc = "when it happened")
-
-static const struct field granted_fields[] = {
-    PLACE,
-    GRANT,
-    FIELD(struct event_data, remaining_uses, T_NUMBER, .flags = F_REQUIRED | F_NULLABLE,
-          .doc = "uses left after this one; null: unlimited"),
-    MOMENT,
-};
-static const struct field place_fields[] = {PLACE, MOMENT};
-static const struct field used_up_fields[] = {PLACE, GRANT, MOMENT};
-
-const struct shape event_data_shapes[EVENT_TYPE_COUNT] = {
-    [EVENT_ACCESS_GRANTED] = SHAPE(struct event_data, "AccessGranted", granted_fields, .doc = "a rule granted access"),
-    [EVENT_ACCESS_CALL_FORWARDED] = SHAPE(struct event_data, "AccessCallForwarded", place_fields,
-                                          .doc = "a buzz matched no rule and was forwarded to the resident's phone"),
-    [EVENT_ACCESS_DENIED] =
-        SHAPE(struct event_data, "AccessDenied", place_fields, .doc = "a wrong passcode was entered"),
-    [EVENT_UNLOCK_NO_USES_REMAINING] = SHAPE(struct event_data, "UnlockNoUsesRemaining", used_up_fields,
-                                             .doc = "a passcode or timer used its last use"),
-    [EVENT_WEBHOOK_TEST] = {.name = "WebhookTest", .size = sizeof(struct event_data), .doc = "a test"},
-};
-
+#define EARLIER_MOMENT FIELD(struct event_data, occurred_at, T_TIME, .flags = F_REQUIRED)
 #define EARLIER_GRANT                                                                                                  \
     FIELD(struct event_data, unlock_id, T_ID, .flags = F_REQUIRED),                                                    \
         FIELD_NAMED(struct event_data, unlock_number, "unlock_type", T_INT, .flags = F_REQUIRED),                      \
@@ -86,10 +50,10 @@ const struct shape event_data_shapes[EVENT_TYPE_COUNT] = {
 static const struct field completed_fields[] = {
     EARLIER_GRANT,
     FIELD(struct event_data, remaining_uses, T_NUMBER, .flags = F_REQUIRED | F_NULLABLE),
-    MOMENT,
+    EARLIER_MOMENT,
 };
-static const struct field revoked_fields[] = {EARLIER_GRANT, MOMENT};
-static const struct field denied_fields[] = {MOMENT};
+static const struct field revoked_fields[] = {EARLIER_GRANT, EARLIER_MOMENT};
+static const struct field denied_fields[] = {EARLIER_MOMENT};
 
 /* The events that are sent. The building is in the envelope. */
 static const struct shape earlier_data_shapes[EARLIER_EVENT_COUNT] = {

@@ -1,14 +1,7 @@
 /* Events, which webhook deliveries carry, written in the transaction of their cause (contract, Events). */
 #pragma once
-#include "base/schema.h"
 #include "domain/tx.h"
-
-enum event_type {
-#define V(symbol, text) EVENT_##symbol,
-#include "tbl/events.def"
-#undef V
-    EVENT_TYPE_COUNT
-};
+#include "event/data.h"
 
 /* The types of the earlier revision (EARLIER-26); those before the test can be listed by an endpoint. */
 enum earlier_event {
@@ -23,33 +16,13 @@ enum earlier_event {
 /* A trace as an event keeps it: the trace ID, "-", the flags, in lower-case hex (W3C Trace Context, section 3.2.2). */
 #define TRACE_LEN 35
 
-/* "access.granted" …, in the order of the enum, NULL-terminated. */
-extern const char *const event_type_names[];
-/* "unlock.created" …, likewise. */
+/* "unlock.created" …, in the order of the enum, NULL-terminated. */
 extern const char *const earlier_event_names[];
 
 /* The bits of a list of types, a VAL_LIST of VAL_STR, by their place among the first `count` of `names`. Fails with
  * `error` for an empty list, an unknown type or a duplicate. */
 enum err event_bits(struct tx *tx, struct val texts, const char *const *names, unsigned count, enum err error,
                     uint32_t *ret) CHECKED;
-
-/* The data of every type; an event has the members of its type's shape. */
-struct event_data {
-    struct val building_id, building_label;
-    struct val unlock_id, unlock_type, label;
-    struct val unlock_number; /* unlock_type in the earlier revision, which event_write derives: 1, 2, 3 */
-    struct val remaining_uses;
-    struct val occurred_at;
-};
-
-/* The shape of `data`, by type. */
-extern const struct shape event_data_shapes[EVENT_TYPE_COUNT];
-
-#define EVENT_ID_LEN 28 /* "evt_" and 24 hex */
-
-struct event_id {
-    char text[EVENT_ID_LEN + 1];
-};
 
 /* Writes an event at a building, with the members of `data` that belong to its type, and a delivery to each endpoint of
  * the account that listens to the type; and the event of the earlier revision that stands for it, with deliveries to

@@ -1,8 +1,8 @@
-/* One attempt of a delivery: the signed request (jobs/envelope.h) and its result. */
+/* One attempt of a delivery: the signed request (event/envelope.h) and its result. */
 #pragma once
 #include "base/buf.h"
 #include "domain/delivery.h"
-#include "jobs/envelope.h"
+#include "event/envelope.h"
 #include "net/poster.h"
 
 #define ATTEMPT_BODY_MAX  65536

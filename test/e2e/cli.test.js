@@ -2,10 +2,10 @@
 import { describe, it, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { ok, refused } from './lib/client.js';
-import { Daemon, portero, root, temporaryDirectory } from './lib/daemon.js';
+import { binary, Daemon, portero, root, temporaryDirectory } from './lib/daemon.js';
 import { building, eventually, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
 const COMMANDS = ['serve', 'buzz', 'phone', 'openapi', 'check-config', 'migrate', 'admin', 'rekey', 'health', 'backup', 'restore', 'check-store', 'login', 'logout', 'listen', 'mcp', 'unlock', 'log', 'webhook'];
@@ -65,6 +65,29 @@ describe('commands', () => {
         complains(portero(['admin', 'door', 'open']));
         complains(portero(['admin']));
         complains(portero(['openapi', 'extra']));
+    });
+
+    /* CLI-28 */
+    it('of the service are run by porterod: next to portero, behind a link, or in PATH', () => {
+        const directory = temporaryDirectory(), both = join(directory, 'both'), alone = join(directory, 'alone');
+        for (const path of [both, alone]) mkdirSync(path);
+        for (const name of ['portero', 'porterod']) symlinkSync(join(dirname(binary), name), join(both, name));
+        copyFileSync(binary, join(alone, 'portero'));
+        const run = (path, PATH, args = ['help', 'serve']) => {
+            const done = spawnSync(path, args, { env: { PATH }, encoding: 'utf8', argv0: path });
+            assert.equal(done.error, undefined);
+            return done;
+        };
+        const helped = portero(['help', 'serve']).stdout;
+        assert.match(helped, /^Usage: portero serve /);
+        for (const [path, PATH] of [[join(both, 'portero'), '/nowhere'], [join(alone, 'portero'), both], ['portero', both]]) assert.equal(run(path, PATH).stdout, helped, path);
+        for (const args of [['serve'], ['help', 'serve'], ['admin', 'status']]) {
+            const lacking = complains(run(join(alone, 'portero'), alone, args), 1);
+            assert.equal(lacking, `portero: ${args.at(-1) === 'status' ? 'admin' : 'serve'} is a command of the service: the program porterod is not installed; it is in the package of this name\n`);
+        }
+        assert.equal(run(join(both, 'porterod'), '/nowhere', ['dance']).stderr, 'porterod: unknown command: dance; see `porterod help`\n');
+        assert.match(run(join(both, 'porterod'), '/nowhere', ['--version']).stdout, /^porterod \d+\.\d+\.\d+\n$/);
+        rmSync(directory, { recursive: true });
     });
 
     it('fail when their output cannot be written', () => {

@@ -145,7 +145,7 @@ describe('portero setup at a terminal', () => {
         const given = { 'Address of the website': url(), 'Address and port for calls': '127.0.0.1:0', 'User at the mail server': 'me' };
         for (const question of ['Address of the website', 'Address and port for calls', 'TLS certificate', 'Mail server', 'User at the mail server']) await terminal.answer(question, given[question] ?? '');
         await terminal.see(/Password at the mail server: $/);
-        spawnSync('sh', ['-c', `for p in $(pgrep -f ${file('echo', 'portero.conf')}); do [ "$(cat /proc/$p/comm)" = portero ] && kill -INT $p; done`]);
+        spawnSync('sh', ['-c', `for p in $(pgrep -f ${file('echo', 'portero.conf')}); do [ "$(cat /proc/$p/comm)" = porterod ] && kill -INT $p; done`]);
         await terminal.see(/\becho\b/);
         assert.doesNotMatch(terminal.shown, /-echo\b/);
         assert.ok(!existsSync(file('echo')));

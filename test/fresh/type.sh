@@ -15,7 +15,7 @@
 #   at_end                         a function of the stage's own, for what it has to stop
 #   helper COMMAND…                starts it in the background until the end of the stage; its output is in $work/helpers
 #   as_joe COMMAND                 runs it as the user joe, who is no administrator, in his clone
-#   end_service                    ends what runs as build/portero by SIGTERM
+#   end_service                    ends what runs as build/porterod by SIGTERM
 #   stand_in NAME                  a program of that name, first in PATH, whose text is on standard input
 BLOCK_S=${BLOCK_S:-180}
 stage=$(basename "$0")
@@ -100,7 +100,7 @@ as_joe() { runuser -u joe -- env -u LAUNCHER HOME=~joe sh -c "cd ~/portero && ex
 end_service() {
     local program
     for program in /proc/[0-9]*/exe; do
-        case $(readlink "$program" || :) in */build/portero) kill -TERM "$(echo "$program" | cut -d/ -f3)" ;; esac
+        case $(readlink "$program" || :) in */build/porterod) kill -TERM "$(echo "$program" | cut -d/ -f3)" ;; esac
     done
 }
 

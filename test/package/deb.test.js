@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { binary, build, filesBelow, read, run, temporary, top } from './lib.js';
+import { binary, build, client, filesBelow, read, run, temporary, top } from './lib.js';
 
 const changelog = (field) => run('dpkg-parsechangelog', ['-l', join(top, 'debian/changelog'), '-S', field]).stdout.trim();
 
@@ -28,7 +28,8 @@ describe('a user without root', () => {
 describe('the version', () => {
     it('is the same in build.mk, the program, CHANGELOG.md and debian/changelog', () => {
         const version = /^VERSION := ([0-9.]+)$/m.exec(read('build.mk'))[1];
-        assert.equal(run(binary, ['--version']).stdout, `portero ${version}\n`);
+        assert.equal(run(client, ['--version']).stdout, `portero ${version}\n`);
+        assert.equal(run(binary, ['--version']).stdout, `porterod ${version}\n`);
         assert.equal(changelog('Version'), version);
         const [, newest, date] = /^## \[(.+?)\](?: - (.+))?$/m.exec(read('CHANGELOG.md'));
         if (newest === 'Unreleased') {

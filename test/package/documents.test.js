@@ -3,12 +3,14 @@ import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { build, commands, filesBelow, options, read, run, temporary, top, verbs } from './lib.js';
+import { binary, build, client, commands, filesBelow, options, read, run, temporary, top, verbs } from './lib.js';
 
 const share = join(build, 'share');
 const page = (file) => run('man', ['-l', join(share, file)], { env: { ...process.env, LC_ALL: 'C.UTF-8', MANWIDTH: '500', MANPAGER: 'cat', MAN_KEEP_FORMATTING: '' } }).stdout;
 const pages = filesBelow(share).filter((file) => file.startsWith('man'));
-const names = commands();
+const services = commands(), clients = commands(client);
+/** Each command with its program. */
+const all = [...clients.map((command) => [client, 'portero', command]), ...services.map((command) => [binary, 'porterod', command])];
 
 describe('manual pages', () => {
     it('have no fault that man reports', () => {
@@ -27,19 +29,18 @@ describe('manual pages', () => {
     });
 
     it('are one for each command, with every verb and option', () => {
-        const program = page('man1/portero.1');
-        for (const command of names) {
-            assert.match(program, new RegExp(`^ +${command}( |$)`, 'm'));
-            const text = page(`man1/portero-${command}.1`);
-            for (const option of options([command])) assert.match(text, new RegExp(`^ +(-h, )?${option}\\b`, 'm'), `${command} ${option}`);
+        for (const [path, program, command] of all) {
+            assert.match(page(`man1/${program}.1`), new RegExp(`^ +${command}( |$)`, 'm'));
+            const text = page(`man1/${program}-${command}.1`);
+            for (const option of options([command], path)) assert.match(text, new RegExp(`^ +(-h, )?${option}\\b`, 'm'), `${command} ${option}`);
         }
-        const admin = page('man1/portero-admin.1');
+        const admin = page('man1/porterod-admin.1');
         for (const verb of verbs()) {
             const section = admin.split(`\n   ${verb.join(' ')}\n`)[1]?.split(/\n {3}\S/)[0];
             assert.ok(section, verb.join(' '));
             for (const option of options(['admin', ...verb])) assert.ok(`${section}${admin.split('\nCOMMANDS')[0]}`.includes(` ${option}`), `${verb.join(' ')} ${option}`);
         }
-        assert.equal(pages.length, names.length + 2);
+        assert.equal(pages.length, all.length + 3);
     });
 
     it('explain every configuration key of portero.conf, with its default', () => {
@@ -59,13 +60,14 @@ describe('completions', () => {
 
     /** The words that bash offers at the end of the line, through COMP_WORDS as the shell sets it. */
     function bash(line) {
+        const [program] = line.split(' ');
         const words = line.split(/ |(?<==)|(?==)/);
-        const script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _portero; printf "%s\\n" "${COMPREPLY[@]}"';
-        const done = run('bash', ['-c', script, 'bash', join(share, 'bash/portero'), ...words], { cwd: work });
+        const script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "_$1"; printf "%s\\n" "${COMPREPLY[@]}"';
+        const done = run('bash', ['-c', script, 'bash', join(share, 'bash', program), ...words], { cwd: work });
         assert.equal(done.stderr, '');
         return done.stdout.split('\n').filter(Boolean).sort();
     }
-    const fish = (line) => run('fish', ['-c', 'source $argv[1]; complete -C $argv[2]', join(share, 'fish/portero.fish'), line], { cwd: work, env: { ...process.env, HOME: work } })
+    const fish = (line) => run('fish', ['-c', 'source $argv[1]; complete -C $argv[2]', join(share, `fish/${line.split(' ')[0]}.fish`), line], { cwd: work, env: { ...process.env, HOME: work } })
         .stdout.split('\n').filter(Boolean).map((offer) => offer.split('\t')[0]).sort();
 
     /** The list of zsh. It completes in a terminal only, so it gets one, and the line once it edits; after the list it shows the line again. */
@@ -83,21 +85,22 @@ describe('completions', () => {
     }
 
     it('of bash offer commands, verbs, options and values', () => {
-        assert.deepEqual(bash('portero '), [...names, 'help', '--help', '--version'].sort());
-        assert.deepEqual(bash('portero ser'), ['serve', 'service']);
-        assert.deepEqual(bash('portero help adm'), ['admin']);
-        for (const command of names) assert.deepEqual(bash(`portero ${command} --`), options([command]).sort(), command);
-        for (const verb of verbs()) assert.deepEqual(bash(`portero admin ${verb.join(' ')} --`), options(['admin', ...verb]).sort(), verb.join(' '));
-        for (const noun of new Set(verbs().map((verb) => verb[0]))) assert.ok(bash('portero admin ').includes(noun), noun);
-        assert.deepEqual(bash('portero admin key c'), ['create']);
-        assert.deepEqual(bash('portero admin --json key c'), ['create']);
-        assert.deepEqual(bash('portero serve --config some'), ['some.conf', 'somewhere']);
-        assert.deepEqual(bash('portero serve --config=some'), ['some.conf', 'somewhere']);
-        assert.deepEqual(bash('portero serve --data some'), ['somewhere']);
-        assert.deepEqual(bash('portero serve --https '), []);
-        assert.deepEqual(bash('portero serve --config some.conf --ht'), ['--http', '--https']);
-        assert.deepEqual(bash('portero admin greeting set some'), ['some.conf', 'somewhere']);
-        assert.deepEqual(bash('portero unlock create --'), options(['unlock', 'create']).sort());
+        assert.deepEqual(bash('portero '), [...clients, 'help', '--help', '--version'].sort());
+        assert.deepEqual(bash('porterod '), [...services, 'help', '--help', '--version'].sort());
+        assert.deepEqual(bash('portero ser'), ['service']);
+        assert.deepEqual(bash('porterod help adm'), ['admin']);
+        for (const [path, program, command] of all) assert.deepEqual(bash(`${program} ${command} --`), options([command], path).sort(), command);
+        for (const verb of verbs()) assert.deepEqual(bash(`porterod admin ${verb.join(' ')} --`), options(['admin', ...verb]).sort(), verb.join(' '));
+        for (const noun of new Set(verbs().map((verb) => verb[0]))) assert.ok(bash('porterod admin ').includes(noun), noun);
+        assert.deepEqual(bash('porterod admin key c'), ['create']);
+        assert.deepEqual(bash('porterod admin --json key c'), ['create']);
+        assert.deepEqual(bash('porterod serve --config some'), ['some.conf', 'somewhere']);
+        assert.deepEqual(bash('porterod serve --config=some'), ['some.conf', 'somewhere']);
+        assert.deepEqual(bash('porterod serve --data some'), ['somewhere']);
+        assert.deepEqual(bash('porterod serve --https '), []);
+        assert.deepEqual(bash('porterod serve --config some.conf --ht'), ['--http', '--https']);
+        assert.deepEqual(bash('porterod admin greeting set some'), ['some.conf', 'somewhere']);
+        assert.deepEqual(bash('portero unlock create --'), options(['unlock', 'create'], client).sort());
         assert.deepEqual(bash('portero unlock create --type '), ['passcode', 'routine', 'timer']);
         assert.deepEqual(bash('portero unlock create --type=p'), ['passcode']);
         assert.deepEqual(bash('portero unlock link '), ['--help', 'create', 'delete', 'show']);
@@ -105,21 +108,23 @@ describe('completions', () => {
     });
 
     it('of fish offer the same', () => {
-        for (const command of names) assert.ok(fish('portero ').includes(command), command);
-        assert.deepEqual(fish('portero admin key '), ['create']);
-        for (const verb of verbs()) assert.deepEqual(fish(`portero admin ${verb.join(' ')} --`), options(['admin', ...verb]).sort(), verb.join(' '));
-        assert.deepEqual(fish('portero serve --config some'), ['some.conf', 'somewhere/']);
-        assert.deepEqual(fish('portero unlock create --'), options(['unlock', 'create']).sort());
+        for (const [, program, command] of all) assert.ok(fish(`${program} `).includes(command), command);
+        assert.deepEqual(fish('porterod admin key '), ['create']);
+        for (const verb of verbs()) assert.deepEqual(fish(`porterod admin ${verb.join(' ')} --`), options(['admin', ...verb]).sort(), verb.join(' '));
+        assert.deepEqual(fish('porterod serve --config some'), ['some.conf', 'somewhere/']);
+        assert.deepEqual(fish('portero unlock create --'), options(['unlock', 'create'], client).sort());
         assert.deepEqual(fish('portero unlock create --type '), ['passcode', 'routine', 'timer']);
         assert.deepEqual(fish('portero unlock link '), ['create', 'delete', 'show']);
     });
 
     it('of zsh offer the same', () => {
-        run('zsh', ['-n', join(share, 'zsh/_portero')]);
-        const listed = zsh('portero ');
-        for (const command of names) assert.match(listed, new RegExp(`^${command} +--`, 'm'), command);
-        assert.match(zsh('portero admin key '), /^create +-- Issue a key/m);
-        const offered = zsh('portero admin key create --');
+        for (const [program, commandsOf] of [['portero', clients], ['porterod', services]]) {
+            run('zsh', ['-n', join(share, `zsh/_${program}`)]);
+            const listed = zsh(`${program} `);
+            for (const command of commandsOf) assert.match(listed, new RegExp(`^${command} +--`, 'm'), command);
+        }
+        assert.match(zsh('porterod admin key '), /^create +-- Issue a key/m);
+        const offered = zsh('porterod admin key create --');
         for (const option of options(['admin', 'key', 'create'])) assert.ok(offered.includes(option), `${option} in ${JSON.stringify(offered)}`);
         for (const verb of ['create', 'list', 'revoke', 'update']) assert.match(zsh('portero unlock '), new RegExp(`^${verb} +-- `, 'm'));
         assert.match(zsh('portero unlock create --type '), /passcode +routine +timer/);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { binary, build, commands, filesBelow, options, read, run, temporary, top } from './lib.js';
+import { binary, build, client, commands, filesBelow, options, read, run, temporary, top } from './lib.js';
 
 describe('an installation', () => {
     const root = temporary();
@@ -12,7 +12,7 @@ describe('an installation', () => {
 
     it('has the files of packaging/installed.txt, and no others', () => {
         const pages = (directory) => readdirSync(join(top, directory)).filter((file) => file.endsWith('.md')).map((file) => basename(file, '.md'));
-        const lists = { COMMAND: commands(), PAGE: pages('docs'), BEHAVIOUR: pages('docs/behaviour'), CHOICE: pages('docs/why') };
+        const lists = { COMMAND: commands(client), SERVICE: commands(), PAGE: pages('docs'), BEHAVIOUR: pages('docs/behaviour'), CHOICE: pages('docs/why') };
         const paths = read('packaging/installed.txt').split('\n').filter((line) => line && !line.startsWith('#')).flatMap((line) => {
             const path = line.startsWith('/') ? line.slice(1) : `usr/${line}`;
             const name = Object.keys(lists).find((list) => path.includes(list));

@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url';
 
 export const top = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const build = join(top, 'build');
-export const binary = join(build, 'portero');
+/** The commands of residents and agents, and the service with its operator's commands. */
+export const client = join(build, 'portero');
+export const binary = join(build, 'porterod');
 
 export function run(command, args, options = {}) {
     const done = spawnSync(command, args, { encoding: 'utf8', ...options });
@@ -34,9 +36,9 @@ export function filesBelow(directory) {
         .sort();
 }
 
-/** The commands that the help lists. */
-export function commands() {
-    return [...run(binary, ['help']).stdout.matchAll(/^ {2}([a-z-]+) /gm)].map((line) => line[1]).filter((name) => name !== 'help');
+/** The commands that the help of a program lists. */
+export function commands(program = binary) {
+    return [...run(program, ['help']).stdout.matchAll(/^ {2}([a-z-]+) /gm)].map((line) => line[1]).filter((name) => name !== 'help');
 }
 
 /** The verbs of `admin`: ["key", "create"], ["request"]. */
@@ -46,6 +48,6 @@ export function verbs() {
 }
 
 /** The options that the help of a command lists: ["--config", …]. */
-export function options(words) {
-    return [...run(binary, ['help', ...words]).stdout.matchAll(/^ {2}(?:-h, )?(--[a-z-]+)/gm)].map((line) => line[1]);
+export function options(words, program = binary) {
+    return [...run(program, ['help', ...words]).stdout.matchAll(/^ {2}(?:-h, )?(--[a-z-]+)/gm)].map((line) => line[1]);
 }

@@ -1,5 +1,0 @@
-/* `portero log tail`: the newest entries of a building's log, and then each new one. */
-#pragma once
-#include "cli/options.h"
-
-extern const struct command command_log_tail;
