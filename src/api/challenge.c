@@ -1,5 +1,6 @@
 #include "api/challenge.h"
 
+#include "api/door.h"
 #include "api/gate.h"
 #include "api/scopes.h"
 #include "domain/key.h"
@@ -14,7 +15,7 @@ bool challenge_widens(const struct request *q)
 static void put_begin(const struct request *q, uint32_t scopes, struct buf *head)
 {
     const struct str words = scope_words(q->tx.arena, scopes);
-    const struct str address = q->metadata ? q->metadata(q) : STR_NONE;
+    const struct str address = q->door->metadata ? q->door->metadata(q) : STR_NONE;
     if (address.p)
         buf_printf(head, "resource_metadata=\"%.*s\", ", STR_ARG(address));
     buf_printf(head, "scope=\"%.*s\"", STR_ARG(words));
@@ -24,7 +25,7 @@ static void put_begin(const struct request *q, uint32_t scopes, struct buf *head
 static void put_key_challenge(const struct request *q, enum err e, struct buf *head)
 {
     buf_lit(head, "WWW-Authenticate: Bearer");
-    if (q->metadata) {
+    if (q->door->metadata) {
         buf_str(head, e == ERR_AUTH_REQUIRED ? STR(" ") : STR(" error=\"invalid_token\", "));
         put_begin(q, key_scopes_current.standard, head);
     }

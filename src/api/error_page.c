@@ -1,6 +1,6 @@
 #include "api/error_page.h"
 
-#include "api/gate_site.h"
+#include "api/door_site.h"
 #include "http/web.h"
 
 #define MARK     "<!-- "

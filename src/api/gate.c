@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdatomic.h>
 
+#include "api/door.h"
 #include "api/gate_auth.h"
 #include "api/gate_loopback.h"
 #include "api/query.h"
@@ -108,11 +109,11 @@ static enum err check_credential(struct request *q)
     }
 }
 
-/* Keys of an account of the earlier revision get its rows. The website's pages and MCP speak the current one alone. May
- * run again, for a principal that has changed. */
+/* Keys of an account of the earlier revision get its rows, where the door has them. May run again, for a principal that
+ * has changed. */
 static enum err choose_revision(struct request *q)
 {
-    const bool earlier = q->who.earlier_revision && !q->site && !q->message;
+    const bool earlier = q->who.earlier_revision && q->door->earlier;
     if (!q->asked)
         q->asked = q->route;
     if (q->asked->flags & ROUTE_EARLIER)
@@ -128,8 +129,7 @@ bool gate_admits(const struct route *route, const struct principal *who)
 
 uint32_t gate_scopes(const struct request *q)
 {
-    const struct route *read = q->stand_in ? q->stand_in->read : NULL;
-    return q->route->scopes | (read ? read->scopes : 0);
+    return q->route->scopes | (q->door->scopes ? q->door->scopes(q) : 0);
 }
 
 static enum err check_scopes(struct request *q)
@@ -149,18 +149,19 @@ static enum err check_subscription(const struct request *q)
 
 /* ---- the building ---- */
 
-/* The header's ID, or the page's choice; ERR_NONE with an empty one if there is neither. */
-static enum err building_header(struct request *q, struct id *ret)
+/* The ID that the request names besides its path; ERR_NONE with an empty one if it does not. */
+static enum err building_named(struct request *q, struct id *ret)
 {
     size_t count;
-    struct str text = http_header(q->http, STR("X-Service-Building-Id"), &count);
-    *ret = q->chosen_building;
-    if (count == 0)
-        return ERR_NONE;
+    struct str text;
+    enum err e = q->door->value(q, DOOR_BUILDING, &text, &count);
+    *ret = (struct id){0};
+    if (e || !count)
+        return e;
     return count == 1 && id_parse(text, ret) ? ERR_NONE : ERR_INVALID_BUILDING;
 }
 
-static enum err select_building(struct request *q, const struct id *wanted)
+enum err gate_select_building(struct request *q, const struct id *wanted)
 {
     const struct principal *who = &q->who;
     if (id_given(&who->building_id)) {
@@ -180,18 +181,10 @@ static enum err select_building(struct request *q, const struct id *wanted)
     return ERR_NONE;
 }
 
-enum err gate_choose_building(struct request *q, const struct id *wanted)
-{
-    enum err e = select_building(q, wanted);
-    if (!e)
-        q->chosen_building = *wanted;
-    return e;
-}
-
-static enum err building_by_header(struct request *q)
+static enum err building_by_name(struct request *q)
 {
     struct id wanted;
-    enum err e = building_header(q, &wanted);
+    enum err e = building_named(q, &wanted);
     if (e)
         return e;
     if (!id_given(&wanted)) {
@@ -199,22 +192,30 @@ static enum err building_by_header(struct request *q)
             return ERR_BUILDING_REQUIRED;
         wanted = id_given(&q->who.building_id) ? q->who.building_id : q->who.primary_id;
     }
-    return select_building(q, &wanted);
+    return gate_select_building(q, &wanted);
 }
 
 static enum err building_by_path(struct request *q)
 {
-    struct id wanted, header;
-    if (!q->path_text.n && q->stand_in)
-        return building_by_header(q);
+    struct id wanted, named;
+    if (!q->path_text.n) /* no path of HTTP */
+        return building_by_name(q);
     if (!id_parse(q->path_text, &wanted))
         return ERR_INVALID_BUILDING;
-    enum err e = building_header(q, &header);
+    enum err e = building_named(q, &named);
     if (e)
         return e;
-    if (id_given(&header) && !id_equal(&header, &wanted))
+    if (id_given(&named) && !id_equal(&named, &wanted))
         return ERR_INVALID_BUILDING_CONTEXT;
-    return select_building(q, &wanted);
+    return gate_select_building(q, &wanted);
+}
+
+static enum err building_forbidden(struct request *q)
+{
+    size_t count;
+    struct str text;
+    enum err e = q->door->value(q, DOOR_BUILDING, &text, &count);
+    return !e && count ? ERR_INVALID_BUILDING_CONTEXT : e;
 }
 
 static enum err check_building(struct request *q)
@@ -223,16 +224,16 @@ static enum err check_building(struct request *q)
     case BUILDING_NONE:
         return ERR_NONE;
     case BUILDING_HEADER:
-        return building_by_header(q);
+        return building_by_name(q);
     case BUILDING_PATH:
         return building_by_path(q);
     case BUILDING_FORBIDDEN:
-        return http_header(q->http, STR("X-Service-Building-Id"), NULL).p ? ERR_INVALID_BUILDING_CONTEXT : ERR_NONE;
+        return building_forbidden(q);
     }
     return ERR_INTERNAL_ERROR;
 }
 
-/* ---- required headers ---- */
+/* ---- the key of a repetition, and the version ---- */
 
 static bool idempotency_key_valid(struct str s)
 {
@@ -244,25 +245,15 @@ static bool idempotency_key_valid(struct str s)
     return true;
 }
 
-/* The earlier key if it has been used, whatever for, else the other one. */
-static enum err stand_in_key(struct request *q)
-{
-    q->idempotency_key = q->stand_in->earlier_key;
-    const enum err e = q->route->receipt(q);
-    if (e == ERR_NOT_FOUND)
-        q->idempotency_key = q->stand_in->key;
-    q->tx.why = STR_NONE;
-    return e == ERR_NOT_FOUND || e == ERR_IDEMPOTENCY_CONFLICT ? ERR_NONE : e;
-}
-
 static enum err check_idempotency(struct request *q)
 {
     size_t count;
-    struct str key = http_header(q->http, STR("Idempotency-Key"), &count);
-    if (q->route->idempotency != NEED_NOT && count == 0 && q->stand_in && q->stand_in->key.p)
-        return stand_in_key(q);
-    if (q->route->idempotency == NEED_NOT || (count == 0 && q->route->idempotency == NEED_OPTIONAL))
+    struct str key;
+    if (q->route->idempotency == NEED_NOT)
         return ERR_NONE;
+    enum err e = q->door->value(q, DOOR_IDEMPOTENCY_KEY, &key, &count);
+    if (e || (count == 0 && q->route->idempotency == NEED_OPTIONAL))
+        return e;
     if (count != 1 || !idempotency_key_valid(key))
         return ERR_IDEMPOTENCY_KEY_REQUIRED;
     q->idempotency_key = key;
@@ -314,14 +305,11 @@ static enum err check_tag(struct request *q, struct str tag)
 static enum err check_match(struct request *q)
 {
     size_t count;
+    struct str tag;
     if (q->route->match == MATCH_NONE)
         return ERR_NONE;
-    struct str tag = http_header(q->http, STR("If-Match"), &count);
-    if (count == 0 && q->stand_in) {
-        enum err e = q->stand_in->tag(q, &tag);
-        return e ? e : check_tag(q, tag);
-    }
-    return check_tag(q, count == 1 ? tag : STR_NONE);
+    enum err e = q->door->value(q, DOOR_MATCH, &tag, &count);
+    return e ? e : check_tag(q, count == 1 ? tag : STR_NONE);
 }
 
 /* ---- body and query ---- */

@@ -40,8 +40,8 @@ uint32_t gate_scopes(const struct request *q);
 
 /* Whether a key of that kind and with these scopes may ask for a row that needs a key. */
 bool gate_admits(const struct route *route, const struct principal *who);
-/* For a page: selects a building as its ID in a header would, for the page and its parts. BUILDING_NOT_FOUND. */
-enum err gate_choose_building(struct request *q, const struct id *wanted) CHECKED;
+/* Selects a building of the account. BUILDING_NOT_FOUND. */
+enum err gate_select_building(struct request *q, const struct id *wanted) CHECKED;
 /* Authenticates only, if the route needs a key; `cache` as above. A write transaction that must not run for a key
  * revoked since the checks calls it again. */
 enum err gate_check_key(struct gate_cache *cache, struct request *q) CHECKED;

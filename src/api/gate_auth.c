@@ -3,14 +3,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "api/cookie.h"
+#include "api/door.h"
 #include "base/mem.h"
-#include "domain/browser.h"
 #include "domain/key.h"
 
 #define CACHE_SETS 8192 /* a power of two */
 #define CACHE_WAYS 4
-#define KEY_MAX    128 /* a longer key is refused without hashing */
 
 #define US_PER_MINUTE (60 * US_PER_S)
 
@@ -72,41 +70,6 @@ static struct principal *cache_put(struct gate_cache *cache, uint64_t epoch, con
     return &set[0].who;
 }
 
-/* RFC 6750 section 2.1: the scheme in any case, one or more spaces, the token. */
-static bool bearer(const struct http_request *r, struct str *ret)
-{
-    size_t count;
-    struct str rest, value = http_header(r, STR("Authorization"), &count);
-    struct str scheme = str_cut(value, ' ', &rest);
-    if (count != 1 || !rest.p || !str_eqi(scheme, STR("Bearer")))
-        return false;
-    *ret = str_trim(rest);
-    return ret->n > 0 && !memchr(ret->p, ' ', ret->n);
-}
-
-static enum err read_cookie(struct request *q, unsigned char ret_hash[static SHA256_LEN])
-{
-    struct str cookie;
-    if (!cookie_of(q->http, &cookie))
-        return tx_fail(&q->tx, ERR_AUTH_REQUIRED, "This browser is not signed in.");
-    browser_hash(cookie, ret_hash);
-    return ERR_NONE;
-}
-
-/* The way in decides which credential is read; the other one is ignored. */
-enum err gate_key_hash(struct request *q, unsigned char ret_hash[static SHA256_LEN])
-{
-    struct str key;
-    if (q->site)
-        return read_cookie(q, ret_hash);
-    if (!bearer(q->http, &key))
-        return ERR_AUTH_REQUIRED;
-    if (key.n > KEY_MAX)
-        return ERR_INVALID_KEY;
-    key_hash(key, ret_hash);
-    return ERR_NONE;
-}
-
 static bool first_in_minute(const struct request *q, const struct principal *who)
 {
     return who->last_used_us / US_PER_MINUTE < q->tx.now_us / US_PER_MINUTE;
@@ -127,7 +90,7 @@ static enum err accept_principal(struct request *q, const struct principal *who)
 static enum err authenticate_cached(struct gate_cache *cache, struct request *q)
 {
     unsigned char hash[SHA256_LEN];
-    enum err e = gate_key_hash(q, hash);
+    enum err e = q->door->key_hash(q, hash);
     if (e)
         return e;
     struct entry *entry = cache_find_valid(cache, q, q->keys_epoch, hash);
@@ -149,7 +112,7 @@ static enum err authenticate_cached(struct gate_cache *cache, struct request *q)
 void gate_recall(struct gate_cache *cache, struct request *q)
 {
     struct key_assumption *a = arena_new(q->tx.arena, struct key_assumption);
-    if (gate_key_hash(q, a->hash))
+    if (q->door->key_hash(q, a->hash))
         return;
     const struct entry *entry = cache_find_valid(cache, q, EPOCH_SHARED, a->hash);
     a->given = entry;
@@ -198,32 +161,17 @@ static enum err authenticate_in_store(struct request *q)
     }
     if (q->assumed)
         forget_assumed_run(q);
-    enum err e = q->recalled ? ERR_NONE : gate_key_hash(q, hash);
+    enum err e = q->recalled ? ERR_NONE : q->door->key_hash(q, hash);
     if (!e)
         e = key_authenticate(&q->tx, q->recalled ? q->recalled->hash : hash, &q->who);
     q->authenticated = !e;
     return e ? e : accept_principal(q, &q->who);
 }
 
-/* The key was refused. Finds out whether it only belongs to a browser that can have another one. */
-static enum err refuse_browser(struct request *q)
-{
-    unsigned char *hash = arena_alloc(q->tx.arena, SHA256_LEN);
-    bool lapsed;
-    enum err e = read_cookie(q, hash);
-    if (!e)
-        e = browser_lapsed(&q->tx, hash, &lapsed);
-    if (e)
-        return e;
-    q->lapsed = lapsed ? hash : NULL;
-    return tx_fail(&q->tx, ERR_INVALID_KEY, "This browser's session has ended.");
-}
-
 enum err gate_authenticate(struct gate_cache *cache, struct request *q)
 {
-    q->lapsed = NULL;
     enum err e = cache ? authenticate_cached(cache, q) : authenticate_in_store(q);
-    return e == ERR_INVALID_KEY && q->site ? refuse_browser(q) : e;
+    return e == ERR_INVALID_KEY && q->door->refused ? q->door->refused(q) : e;
 }
 
 /* ---- after a wait ---- */
@@ -235,7 +183,7 @@ static enum err check_again(struct tx *tx, void *arg)
     struct tx at_checks = *tx;
     struct principal who;
     at_checks.now_us = q->tx.now_us;
-    enum err e = gate_key_hash(q, hash);
+    enum err e = q->door->key_hash(q, hash);
     if (!e)
         e = key_authenticate(&at_checks, hash, &who);
     return e == ERR_INVALID_KEY ? tx_fail(tx, e, "The key was ended while its request ran.") : e;

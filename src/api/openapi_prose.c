@@ -1,6 +1,6 @@
 #include "api/openapi_prose.h"
 
-#include "api/gate_site.h"
+#include "api/door_site.h"
 
 static const struct {
     const char *name, *description;

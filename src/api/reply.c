@@ -3,9 +3,8 @@
 #include <stdio.h>
 
 #include "api/challenge.h"
-#include "api/cookie.h"
+#include "api/door.h"
 #include "api/error_page.h"
-#include "api/gate_site.h"
 #include "api/journal.h"
 #include "api/trace.h"
 #include "base/log.h"
@@ -81,6 +80,14 @@ void reply_header(struct reply *p, const char *name, struct str value)
         p->headers[p->header_count++] = (struct reply_header){name, value};
 }
 
+struct str reply_header_value(const struct reply *p, const char *name)
+{
+    for (size_t i = 0; i < p->header_count; i++)
+        if (strcmp(p->headers[i].name, name) == 0)
+            return p->headers[i].value;
+    return STR_NONE;
+}
+
 void reply_version(struct request *q, struct reply *p, int64_t version)
 {
     struct buf tag = {.p = arena_alloc(q->tx.arena, 24), .cap = 24, .max = 24};
@@ -124,22 +131,6 @@ static void put_rate_limits(struct request *q, struct buf *head)
         put_number(head, "Retry-After", q->tx.retry_after_s);
 }
 
-static bool has_header(const struct reply *p, const char *name)
-{
-    for (size_t i = 0; i < p->header_count; i++)
-        if (strcmp(p->headers[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-/* After the renewal of a key the browser keeps its cookie for longer, unless the handler has set or cleared it. */
-static void put_renewed_cookie(struct request *q, struct buf *head)
-{
-    struct str cookie;
-    if (q->renewed && !has_header(&q->reply, "Set-Cookie") && cookie_of(q->http, &cookie))
-        put_reply_header(head, "Set-Cookie", cookie_set(q->tx.arena, cookie, true));
-}
-
 /* no-referrer would set the Origin of a page's own forms to null. */
 static void put_page_policy(unsigned flags, struct buf *head)
 {
@@ -173,7 +164,8 @@ static void put_common(struct request *q, struct buf *head)
         buf_lit(head, "Cache-Control: no-store\r\n");
     if (flags & ROUTE_PAGE || (q->reply.page && !q->result))
         put_page_policy(flags, head);
-    put_renewed_cookie(q, head);
+    if (q->door->put_head)
+        q->door->put_head(q, head);
     if (flags & ROUTE_CORS)
         buf_lit(head, "Access-Control-Allow-Origin: *\r\n");
     if (id_given(&q->building_id))
@@ -218,8 +210,9 @@ static struct str unknown_path(const struct request *q)
 static struct str noted_path(const struct request *q)
 {
     if (q->route)
-        return q->site && !(q->route->flags & ROUTE_PAGE) ? arena_printf(q->tx.arena, SITE_PREFIX "%s", q->route->path)
-                                                          : str_z(q->route->path);
+        return *q->door->prefix && !(q->route->flags & ROUTE_PAGE)
+                   ? arena_printf(q->tx.arena, "%s%s", q->door->prefix, q->route->path)
+                   : str_z(q->route->path);
     return str_starts(q->http->path, STR(GUEST_PATH)) ? STR(GUEST_PATH "-") : unknown_path(q);
 }
 
@@ -246,7 +239,7 @@ static void log_request(const struct request *q, int status, const char *code, s
              q->request_id, STR_ARG(noted_method(q)), STR_ARG(noted_path(q)), status, code ? " code=" : "",
              code ? code : "", (long long)(clock_monotonic_us() - q->began_us), bytes,
              id_given(&q->who.account_id) ? q->who.account_id.text : "-",
-             id_given(&q->who.key_id) ? q->who.key_id.text : "-", q->http->peer.address, q->message ? " via=mcp" : "",
+             id_given(&q->who.key_id) ? q->who.key_id.text : "-", q->http->peer.address, q->door->via,
              noted_trace(q, trace));
 }
 
@@ -295,17 +288,16 @@ static void count_reply(const struct request *q, int status)
     metric_observe(&metrics.http_seconds[q->route ? q->route->run : RUN_HERE], clock_monotonic_us() - q->began_us);
 }
 
-/* An unauthenticated page has no key to send. */
 static const char *next_action(const struct request *q, enum err e)
 {
     const bool signed_out = e == ERR_AUTH_REQUIRED || e == ERR_INVALID_KEY;
-    return q->site && signed_out ? "Sign in." : err_info(e)->next_action;
+    return q->door->sign_in && signed_out ? q->door->sign_in : err_info(e)->next_action;
 }
 
 /* Sends the rendered body, in the frame of the protocol that the request came in. */
 static void send_body(struct request *q, struct reply_buffers *b, int status, struct str body)
 {
-    const int framed = q->frame ? q->frame(q, status, body, &b->frame) : 0;
+    const int framed = q->door->frame ? q->door->frame(q, status, body, &b->frame) : 0;
     if (framed && b->frame.full)
         http_respond(q->http, err_info(ERR_INTERNAL_ERROR)->status, buf_view(&b->head), STR(""));
     else
@@ -358,7 +350,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
         buf_lit(&b->head, UNAVAILABLE_LINE);
     if (q->allow.p)
         put_reply_header(&b->head, "Allow", q->allow);
-    if (!q->message && error_page_wanted(q)) {
+    if (!q->door->frame && error_page_wanted(q)) {
         buf_lit(&b->head, "Content-Type: text/html; charset=utf-8\r\nVary: Accept, Accept-Language\r\n");
         if (!q->route || !(q->route->flags & ROUTE_PAGE))
             put_page_policy(0, &b->head);
@@ -402,7 +394,7 @@ static void send_success(struct request *q, struct reply_buffers *b)
     put_common(q, &b->head);
     for (size_t i = 0; i < p->header_count; i++)
         put_reply_header(&b->head, p->headers[i].name, p->headers[i].value);
-    if (p->shape || (q->frame && !p->media))
+    if (p->shape || (q->door->frame && !p->media && !q->route->media))
         buf_lit(&b->head, "Content-Type: application/json\r\n");
     else if (p->raw.p)
         put_reply_header(&b->head, "Content-Type", str_z(p->media ? p->media : q->route->media));

@@ -10,10 +10,11 @@
 #include "domain/work.h"
 #include "http/server.h"
 
-struct route;
+struct door;
 struct journal;
 struct key_assumption;
 struct parts;
+struct route;
 struct service;
 
 struct request;
@@ -44,35 +45,21 @@ struct reply {
     size_t header_count;
 };
 
-/* Values for headers that a request lacks because the protocol that it came in has none. */
-struct stand_in {
-    struct str key, earlier_key; /* of Idempotency-Key: `earlier_key` if it has been used, else `key`; STR_NONE: none */
-    const struct route *read;    /* the row that `tag` reads; NULL: If-Match is not needed */
-    enum err (*tag)(struct request *q, struct str *ret); /* of If-Match: the current ETag, quoted */
-};
-
-/* Puts a reply into a message of that protocol: `json` is the rendered body, empty without one, and `status` the
- * reply's. Returns the HTTP status of the message, or 0 if the reply must go out as it is. Loop thread. */
-typedef int request_frame(struct request *q, int status, struct str json, struct buf *out);
-
 struct request {
     struct http_request *http;
     struct service *service;
     const struct parts *parts;
     struct journal *journal; /* of error responses; NULL if disabled */
+    const struct door *door; /* by which it came in */
+    void *entry;             /* the door's own state */
     const struct route *route;
     const struct route *asked;           /* the current revision's, before the gate took an earlier one */
-    const void *message;                 /* the message of another protocol that it came in; NULL: none */
-    request_frame *frame;                /* NULL: the reply goes out as it is */
-    const struct stand_in *stand_in;     /* NULL: none */
-    bool site;                           /* came in below /app, see api/gate_site.h: the cookie has its key */
     struct work work;                    /* for the transactions of a blocking handler, while tx.db is NULL */
     struct tx tx;                        /* arena, config, now; db while a handler runs; why */
     char request_id[29];                 /* "req_" and 24 hex */
     struct principal who;                /* not set on public routes */
     struct id building_id;               /* the selected building, if the route selects one */
     int64_t building_number;             /* its number, as in struct grant_place; 0: not known here */
-    struct id chosen_building;           /* in place of the header, which was not sent; or empty */
     bool building_linked;                /* true if it is not the account's primary building */
     struct id path_id;                   /* {id}, lower case */
     struct id item_id;                   /* the path's second parameter, lower case */
@@ -95,15 +82,11 @@ struct request {
     bool assumed;                    /* this run assumes it */
     bool authenticated;              /* `who` was read from the store */
     bool key_used;                   /* record this use of the key: it is the first in its minute */
-    const unsigned char *lapsed;     /* hash of a cookie whose expired key can be renewed, or NULL */
-    bool renewal_tried, renewed;     /* renewed: send the cookie again, so that the browser keeps it */
     uint64_t keys_epoch;             /* read before the snapshot that authenticates; see api/gate.h */
     struct store_task task;          /* while a store thread has the request */
-    /* The address for clients without a key, in WWW-Authenticate; NULL: none. */
-    struct str (*metadata)(const struct request *q);
-    struct str allow; /* of a 405 */
-    enum err result;  /* result of the checks or the handler */
-    int64_t began_us; /* monotonic: when the head was complete */
+    struct str allow;                /* of a 405 */
+    enum err result;                 /* result of the checks or the handler */
+    int64_t began_us;                /* monotonic: when the head was complete */
     unsigned loop;
     unsigned operation; /* of the route, as a value of the label of the metrics */
 };
@@ -122,5 +105,7 @@ static inline enum err reply_ok(struct reply *p, int status, const struct shape 
 enum err reply_error_keep(struct reply *p, enum err e) CHECKED;
 
 void reply_header(struct reply *p, const char *name, struct str value);
+/* STR_NONE without a header of that name. */
+struct str reply_header_value(const struct reply *p, const char *name);
 /* Adds an ETag: the quoted decimal version. */
 void reply_version(struct request *q, struct reply *p, int64_t version);

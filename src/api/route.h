@@ -103,7 +103,7 @@ struct route {
     enum err (*receipt)(struct request *q); /* of a row with Idempotency-Key: looks up the key's earlier use in this
                                                account or building. ERR_NOT_FOUND: unused; ERR_IDEMPOTENCY_CONFLICT:
                                                used with another body. Called if the body's fields are invalid, or
-                                               for the keys of a stand-in, when the body is not read yet */
+                                               by a door that makes keys, when the body is not read yet */
     enum route_match match;
 
     /* ---- reading ---- */

@@ -69,21 +69,9 @@ static const char *const method_names[] = {
     [HTTP_GET] = "GET, HEAD", [HTTP_POST] = "POST",     [HTTP_PUT] = "PUT",
     [HTTP_PATCH] = "PATCH",   [HTTP_DELETE] = "DELETE", [HTTP_OPTIONS] = "OPTIONS"};
 
-static bool opens(enum router_door door, const struct route *route)
-{
-    switch (door) {
-    case DOOR_API:
-        return route->credential != CRED_CONTROL && !(route->flags & ROUTE_SITE_ONLY);
-    case DOOR_SITE:
-        return route->flags & (ROUTE_SITE | ROUTE_SITE_ONLY);
-    case DOOR_CONTROL:
-        return route->credential == CRED_CONTROL;
-    }
-    return false;
-}
-
-const struct route *router_find(const struct router *r, enum router_door door, enum http_method method, struct str path,
-                                struct arena *a, struct str ret_params[static ROUTE_PARAMS], struct str *ret_allow)
+const struct route *router_find(const struct router *r, const struct door *door, enum http_method method,
+                                struct str path, struct arena *a, struct str ret_params[static ROUTE_PARAMS],
+                                struct str *ret_allow)
 {
     if (method == HTTP_HEAD)
         method = HTTP_GET;
@@ -91,7 +79,7 @@ const struct route *router_find(const struct router *r, enum router_door door, e
     for (size_t i = 0; i < r->count; i++) {
         const struct pattern *p = &r->patterns[i];
         struct str params[ROUTE_PARAMS] = {STR_NONE};
-        if (!opens(door, p->route) || !pattern_matches(p, path, params))
+        if (!pattern_matches(p, path, params) || !door->opens(p->route))
             continue;
         if (p->route->method == method) {
             memcpy(ret_params, params, sizeof params);

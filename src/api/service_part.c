@@ -1,3 +1,4 @@
+#include "api/door_site.h"
 #include "api/service_private.h"
 
 /* Requests within a request: a tool call, the data of a page. */
@@ -41,7 +42,8 @@ enum err service_embed(struct request *q, struct str path, struct buf *out)
 {
     struct str params[ROUTE_PARAMS] = {STR_NONE}, allow, part_query;
     path = str_cut(path, '?', &part_query);
-    const struct route *route = router_find(q->service->router, DOOR_SITE, HTTP_GET, path, q->tx.arena, params, &allow);
+    const struct route *route =
+        router_find(q->service->router, &door_site, HTTP_GET, path, q->tx.arena, params, &allow);
     if (!route || route->run != RUN_READ)
         return ERR_INTERNAL_ERROR;
     struct http_request *http = q->http;

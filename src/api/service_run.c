@@ -1,8 +1,7 @@
 #include <stdlib.h>
 
 #include "api/constant.h"
-#include "api/gate_site.h"
-#include "api/renewal.h"
+#include "api/door_site.h"
 #include "api/service_private.h"
 #include "api/trace.h"
 #include "base/container_of.h"
@@ -27,6 +26,7 @@ static struct request *request_new(struct service *s, struct http_request *r, un
 {
     struct request *q = arena_new(&r->arena, struct request);
     q->http = r;
+    q->door = r->peer.local ? &door_control : &door_api;
     q->service = s;
     q->parts = &s->parts;
     q->journal = s->journal;
@@ -150,7 +150,12 @@ static void record_use(struct request *q)
 /* ---- running ---- */
 
 static void request_posted(struct mail *mail);
-static void request_renewed(struct mail *mail);
+static void request_again(struct mail *mail);
+
+static bool runs_again(struct request *q)
+{
+    return q->door->again && q->door->again(q, request_again);
+}
 
 static struct request *request_of_task(struct store_task *task)
 {
@@ -263,10 +268,8 @@ static void request_posted(struct mail *mail)
     gate_remember(q->service->loops[q->loop].cache, q);
     record_use(q);
     q->key_used = false;
-    if (renewal_due(q)) {
-        renewal_submit(q, request_renewed);
+    if (runs_again(q))
         return;
-    }
     if (!q->result && q->route->run == RUN_BLOCKING && !q->handed) {
         push_blocking(q);
         return;
@@ -317,10 +320,8 @@ static void run_here(struct request *q, struct loop *loop)
     q->result = check_here(q, loop);
     record_use(q);
     q->key_used = false;
-    if (renewal_due(q)) {
-        renewal_submit(q, request_renewed);
+    if (runs_again(q))
         return;
-    }
     if (!q->result && q->route->run == RUN_WRITE) {
         submit_request(q, STORE_WRITE, store_handler);
         return;
@@ -347,7 +348,7 @@ static void run_request(struct request *q)
         run_in_store(q, loop);
 }
 
-static void request_renewed(struct mail *mail)
+static void request_again(struct mail *mail)
 {
     struct http_request *r = container_of(mail, struct http_request, mail);
     struct request *q = r->user;
@@ -365,16 +366,14 @@ static void refuse_with(struct request *q, enum err e)
     service_reply(q);
 }
 
-/* Finds where the request came in. Removes the site's prefix from the path. */
-static enum router_door door_of(struct request *q, struct str *path)
+/* The path of the row. A prefix of the path leads to the website's door. */
+static struct str path_by_door(struct request *q)
 {
-    if (q->http->peer.local)
-        return DOOR_CONTROL;
-    q->site = str_starts(*path, STR(SITE_PREFIX "/v1/"));
-    if (!q->site)
-        return DOOR_API;
-    *path = str_from(*path, sizeof SITE_PREFIX - 1);
-    return DOOR_SITE;
+    const struct str path = q->http->path;
+    if (q->http->peer.local || !str_starts(path, STR(SITE_PREFIX "/v1/")))
+        return path;
+    site_enter(q);
+    return str_from(path, sizeof SITE_PREFIX - 1);
 }
 
 static void service_on_head(void *ctx, struct http_request *r, unsigned loop)
@@ -387,14 +386,14 @@ static void service_on_head(void *ctx, struct http_request *r, unsigned loop)
         return;
     }
     struct str params[ROUTE_PARAMS] = {STR_NONE};
-    struct str path = r->path;
-    const enum router_door door = door_of(q, &path);
-    q->route = router_find(s->router, door, r->method, path, &r->arena, params, &q->allow);
+    const struct str path = path_by_door(q);
+    q->route = router_find(s->router, q->door, r->method, path, &r->arena, params, &q->allow);
     q->path_text = params[0];
     q->item_text = params[1];
     q->operation = GPOINTER_TO_UINT(g_hash_table_lookup(s->operations, q->route));
-    e = q->route && q->site ? gate_check_site(q) : ERR_NONE;
-    q->site |= q->route && q->route->signed_out; /* any page may lead here, and none can read the reply */
+    e = q->route && q->door == &door_site ? site_check(q) : ERR_NONE;
+    if (q->route && q->route->signed_out) /* any page may lead here, and none can read the reply */
+        site_enter(q);
     if (!q->route)
         refuse_with(q, q->allow.p ? ERR_METHOD_NOT_ALLOWED : ERR_NOT_FOUND);
     else if (e)

@@ -6,6 +6,7 @@
 
 #include "api/service.h"
 #include "base/schema_text.h"
+#include "mcp/exchange.h"
 #include "mcp/tools.h"
 #include "resources/routes.h"
 
@@ -189,17 +190,6 @@ static const struct route *tag_row(const struct route *row)
     return NULL;
 }
 
-static enum err current_tag(struct request *q, struct str *ret)
-{
-    const struct route *row = q->stand_in->read;
-    struct reply reply;
-    enum err e = row ? service_read(q, row, &reply) : ERR_INTERNAL_ERROR;
-    for (size_t h = 0; !e && h < reply.header_count; h++)
-        if (strcmp(reply.headers[h].name, "ETag") == 0)
-            *ret = reply.headers[h].value;
-    return e;
-}
-
 /* An Idempotency-Key from the key of the caller, the tool, its arguments and the time; not from the ID of the message,
  * because clients repeat a call under another one. */
 static struct str made_key(struct call *c, const unsigned char call_hash[static SHA256_LEN], int64_t period)
@@ -226,21 +216,55 @@ static void hash_call(struct call *c, unsigned char ret[static SHA256_LEN])
     buf_done(&text);
 }
 
-static void set_stand_in(struct call *c)
+static void set_stand_ins(struct call *c)
 {
-    struct stand_in *s = arena_new(c->arena, struct stand_in);
-    s->tag = current_tag;
+    struct mcp_exchange *x = c->q->entry;
     const struct json_node *given = json_node_member(c->arguments, STR(MCP_IF_MATCH));
     const bool is_read = c->row->match != MATCH_NONE && (!given || json_node_is_null(given));
-    s->read = is_read ? tag_row(c->row) : NULL;
+    x->tag = is_read ? tag_row(c->row) : NULL;
     if (c->row->idempotency != NEED_NOT) {
         unsigned char hash[SHA256_LEN];
         const int64_t period = c->q->tx.now_us / SAME_CALL_US;
         hash_call(c, hash);
-        s->key = made_key(c, hash, period);
-        s->earlier_key = made_key(c, hash, period - 1);
+        x->key = made_key(c, hash, period);
+        x->earlier_key = made_key(c, hash, period - 1);
     }
-    c->q->stand_in = s;
+}
+
+/* The earlier key if it has been used, whatever for, else the other one. */
+static enum err choose_key(struct request *q, struct str *ret)
+{
+    const struct mcp_exchange *x = q->entry;
+    q->idempotency_key = x->earlier_key;
+    const enum err e = q->route->receipt(q);
+    q->tx.why = STR_NONE;
+    *ret = e == ERR_NOT_FOUND ? x->key : x->earlier_key;
+    return e == ERR_NOT_FOUND || e == ERR_IDEMPOTENCY_CONFLICT ? ERR_NONE : e;
+}
+
+static enum err current_tag(struct request *q, struct str *ret)
+{
+    const struct mcp_exchange *x = q->entry;
+    struct reply reply;
+    enum err e = x->tag ? service_read(q, x->tag, &reply) : ERR_INTERNAL_ERROR;
+    if (!e)
+        *ret = reply_header_value(&reply, "ETag");
+    return e;
+}
+
+enum err mcp_call_value(struct request *q, enum door_value which, struct str *ret, size_t *ret_count)
+{
+    enum err e = door_header(q, which, ret, ret_count);
+    if (e || *ret_count || which == DOOR_BUILDING)
+        return e;
+    *ret_count = 1;
+    return which == DOOR_MATCH ? current_tag(q, ret) : choose_key(q, ret);
+}
+
+uint32_t mcp_call_scopes(const struct request *q)
+{
+    const struct mcp_exchange *x = q->entry;
+    return x->tag ? x->tag->scopes : 0;
 }
 
 /* ---- the call ---- */
@@ -259,7 +283,7 @@ static void set_call_method(struct http_request *r, enum http_method method)
 bool mcp_call_make(struct request *q, const struct route *row, const struct json_node *arguments, struct str *ret_why)
 {
     struct call c = {.q = q, .arena = q->tx.arena, .row = row, .arguments = arguments};
-    set_stand_in(&c);
+    set_stand_ins(&c);
     set_path(&c);
     set_query(&c);
     set_call_headers(&c);

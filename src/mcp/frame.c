@@ -1,7 +1,6 @@
 #include "mcp/frame.h"
 
 #include "api/challenge.h"
-#include "mcp/exchange.h"
 
 #define REPLAYED                                                                                                       \
     "This repeats an earlier call: nothing was created again. To create another one, give a new idempotency_key."
@@ -18,18 +17,10 @@ static void put_error_text(const struct request *q, struct str json, struct buf 
     buf_done(&text);
 }
 
-static bool is_replay(const struct request *q)
-{
-    for (size_t i = 0; i < q->reply.header_count; i++)
-        if (strcmp(q->reply.headers[i].name, "Idempotency-Replayed") == 0)
-            return true;
-    return false;
-}
-
 /* Clients check structured content against the schema of the output, so an error has none. */
 int mcp_frame_tool(struct request *q, int status, struct str json, struct buf *out)
 {
-    const struct mcp_exchange *x = q->message;
+    const struct mcp_exchange *x = q->entry;
     if (status == 401)
         return 0;
     const int framed = challenge_widens(q) ? status : 200;
@@ -40,7 +31,7 @@ int mcp_frame_tool(struct request *q, int status, struct str json, struct buf *o
         buf_lit(out, "}],\"isError\":true");
     } else {
         json_put_str(out, json.n ? json : STR("done"));
-        if (is_replay(q))
+        if (reply_header_value(&q->reply, "Idempotency-Replayed").p)
             buf_lit(out, "},{\"type\":\"text\",\"text\":\"" REPLAYED "\"");
         buf_lit(out, "}],\"isError\":false");
         buf_str(out, json.n ? STR(",\"structuredContent\":") : STR(""));
@@ -53,7 +44,7 @@ int mcp_frame_tool(struct request *q, int status, struct str json, struct buf *o
 /* The error of the API as one of the protocol. Returns the status of the message, as for an error of a tool. */
 static int put_refusal(const struct request *q, const char *message, int status, struct str json, struct buf *out)
 {
-    const struct mcp_exchange *x = q->message;
+    const struct mcp_exchange *x = q->entry;
     const struct mcp_fault fault = {
         .code = status >= 500 ? MCP_INTERNAL_ERROR : MCP_INVALID_PARAMS, .message = str_z(message), .data = json};
     mcp_put_error(out, x->id, &fault);
@@ -62,7 +53,7 @@ static int put_refusal(const struct request *q, const char *message, int status,
 
 int mcp_frame_resource(struct request *q, int status, struct str json, struct buf *out)
 {
-    const struct mcp_exchange *x = q->message;
+    const struct mcp_exchange *x = q->entry;
     if (status == 401)
         return 0;
     if (status >= 400)

@@ -99,7 +99,7 @@ static enum err listen_to_nothing(struct request *q, struct reply *p, struct str
 
 static enum err listen_handler(struct request *q, struct reply *p)
 {
-    const struct mcp_exchange *x = q->message;
+    const struct mcp_exchange *x = q->entry;
     uint32_t scopes;
     struct hub_reader *r;
     const unsigned wanted = admitted(q, x->wanted, &scopes);
@@ -151,6 +151,6 @@ bool mcp_listen(struct request *q, struct mcp_exchange *x, const struct mcp_mess
     json_decref(list);
     if (*ret_why || !mcp_call_make(q, &listen_row, NULL, &why))
         return false;
-    q->frame = mcp_frame_listen;
+    x->frame = mcp_frame_listen;
     return true;
 }

@@ -111,7 +111,7 @@ static void call_tool(struct request *q, struct mcp_exchange *x, const struct mc
     else if (!mcp_call_make(q, row, arguments, &why))
         refuse_params(q, x, why);
     else
-        q->frame = mcp_frame_tool;
+        x->frame = mcp_frame_tool;
 }
 
 static void refuse_resource(struct request *q, struct mcp_exchange *x, struct str uri)
@@ -140,7 +140,7 @@ static void read_resource(struct request *q, struct mcp_exchange *x, const struc
     if (x->resource->arguments && json_nodes_read(str_z(x->resource->arguments), q->tx.arena, &arguments))
         arguments = NULL;
     if (mcp_call_make(q, mcp_tool_named(x->resource->operation), arguments, &why))
-        q->frame = mcp_frame_resource;
+        x->frame = mcp_frame_resource;
 }
 
 static void listen_to_changes(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
@@ -201,14 +201,29 @@ static struct str metadata_address(const struct request *q)
     return arena_printf(q->tx.arena, "%s" OAUTH_RESOURCE_PATH MCP_PATH, q->parts->public_url);
 }
 
+static int frame_reply(struct request *q, int status, struct str json, struct buf *out)
+{
+    const struct mcp_exchange *x = q->entry;
+    return x->frame ? x->frame(q, status, json, out) : 0;
+}
+
+/* By no path: a message to /mcp comes in by it. */
+static const struct door door_mcp = {.prefix = "",
+                                     .via = " via=mcp",
+                                     .key_hash = door_bearer,
+                                     .value = mcp_call_value,
+                                     .scopes = mcp_call_scopes,
+                                     .frame = frame_reply,
+                                     .metadata = metadata_address};
+
 /* Before all checks: the checks follow the row that the message asks for, or else this one. */
 static enum err mcp_receive(struct request *q)
 {
     struct mcp_exchange *x = arena_new(q->tx.arena, struct mcp_exchange);
     struct mcp_message m;
     struct mcp_fault fault;
-    q->message = x;
-    q->metadata = metadata_address;
+    q->door = &door_mcp;
+    q->entry = x;
     if (!is_allowed_origin(q))
         return ERR_CROSS_SITE_REQUEST;
     const bool read = mcp_message_read(q->http, q->tx.arena, &m, &fault);
@@ -242,7 +257,7 @@ static void put_listing(const struct request *q, enum mcp_method method, struct 
 
 static enum err mcp_answer(struct request *q, struct reply *p)
 {
-    const struct mcp_exchange *x = q->message;
+    const struct mcp_exchange *x = q->entry;
     p->status = x->status;
     p->raw = x->reply;
     if (x->status)

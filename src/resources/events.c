@@ -1,6 +1,6 @@
 #include "resources/events.h"
 
-#include "api/gate_auth.h"
+#include "api/door.h"
 #include "api/parts.h"
 #include "domain/feed.h"
 #include "resources/routes.h"
@@ -77,7 +77,7 @@ enum err events_reader(struct request *q, uint32_t scopes, struct hub_reader **r
     r->key_id = q->who.key_id;
     r->scopes = scopes;
     r->subscribed = q->who.subscribed;
-    e = gate_key_hash(q, r->hash);
+    e = q->door->key_hash(q, r->hash);
     if (!e)
         e = feed_newest(&q->tx, &q->building_id, &r->seq);
     if (!e)

@@ -1,6 +1,6 @@
 #include "resources/grant.h"
 
-#include "api/gate_site.h"
+#include "api/door.h"
 #include "resources/earlier.h"
 #include "resources/grant_body.h"
 #include "resources/routes.h"
@@ -32,8 +32,7 @@ static enum err create_unlock(struct request *q, struct reply *p)
     if (replayed)
         reply_header(p, "Idempotency-Replayed", STR("true"));
     else
-        reply_header(p, "Location",
-                     arena_printf(q->tx.arena, "%s/v1/unlock/%s", q->site ? SITE_PREFIX : "", g->id.text));
+        reply_header(p, "Location", arena_printf(q->tx.arena, "%s/v1/unlock/%s", q->door->prefix, g->id.text));
     return reply_grant(q, p, replayed ? 200 : 201, g);
 }
 

@@ -1,6 +1,7 @@
 #include "resources/routes.h"
 
 #include "api/cookie.h"
+#include "api/door_site.h"
 #include "api/scopes.h"
 #include "domain/grant_made.h"
 #include "domain/key.h"
@@ -142,7 +143,7 @@ static enum err delete_own_key(struct request *q, struct reply *p)
     enum err e = key_revoke(&q->tx, &q->who.account_id, &q->who.key_id);
     if (e)
         return e;
-    if (q->site)
+    if (q->door == &door_site)
         reply_header(p, "Set-Cookie", cookie_clear());
     struct revoked *r = arena_new(q->tx.arena, struct revoked);
     r->revoked = v_bool(true);

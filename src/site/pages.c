@@ -2,7 +2,7 @@
 
 #include "api/constant.h"
 #include "api/cookie.h"
-#include "api/gate.h"
+#include "api/door_site.h"
 #include "api/service.h"
 #include "domain/feed.h"
 #include "http/web.h"
@@ -148,12 +148,12 @@ static enum err choose_building(struct request *q)
     const struct page_query *query = q->query;
     struct id wanted;
     if (v_set(query->building) && id_parse(query->building.s, &wanted))
-        return gate_choose_building(q, &wanted);
+        return site_choose_building(q, &wanted);
     enum err e = ERR_BUILDING_NOT_FOUND;
     if (cookie_building(q->http, &wanted))
-        e = gate_choose_building(q, &wanted);
+        e = site_choose_building(q, &wanted);
     if (e == ERR_BUILDING_NOT_FOUND)
-        e = gate_choose_building(q, id_given(&q->who.building_id) ? &q->who.building_id : &q->who.primary_id);
+        e = site_choose_building(q, id_given(&q->who.building_id) ? &q->who.building_id : &q->who.primary_id);
     return e;
 }
 

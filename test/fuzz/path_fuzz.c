@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str query, params[ROUTE_PARAMS] = {STR_NONE}, allow = STR_NONE;
     struct str path = str_cut(str_n((const char *)data + 1, size - 1), '?', &query);
     const struct route *found =
-        router_find(router, DOOR_API, (enum http_method)(data[0] % (HTTP_OTHER + 1)), path, &a, params, &allow);
+        router_find(router, &door_api, (enum http_method)(data[0] % (HTTP_OTHER + 1)), path, &a, params, &allow);
     for (size_t i = 0; found && i < ROUTE_PARAMS; i++)
         if (params[i].p && (params[i].n == 0 || memchr(params[i].p, '/', params[i].n)))
             __builtin_trap();

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "api/door_site.h"
 #include "api/router.h"
 
 static const struct route rows[] = {
@@ -74,7 +75,7 @@ static void a_path_finds_its_row_or_the_methods_it_allows(void **state)
         struct arena a;
         arena_init(&a, NULL, 0);
         struct str params[ROUTE_PARAMS] = {STR_NONE}, allow = STR_NONE;
-        const struct route *found = router_find(r, DOOR_API, x->method, str_z(x->path), &a, params, &allow);
+        const struct route *found = router_find(r, &door_api, x->method, str_z(x->path), &a, params, &allow);
         if (x->operation) {
             assert_non_null(found);
             assert_string_equal(found->operation_id, x->operation);
@@ -97,11 +98,11 @@ static void the_website_finds_the_rows_that_are_open_to_it(void **state)
     struct arena a;
     arena_init(&a, NULL, 0);
     struct str params[ROUTE_PARAMS] = {STR_NONE}, allow = STR_NONE;
-    assert_non_null(router_find(r, DOOR_SITE, HTTP_GET, STR("/v1/site"), &a, params, &allow));
-    assert_non_null(router_find(r, DOOR_SITE, HTTP_POST, STR("/v1/site"), &a, params, &allow));
-    assert_null(router_find(r, DOOR_SITE, HTTP_GET, STR("/v1/unlock"), &a, params, &allow));
+    assert_non_null(router_find(r, &door_site, HTTP_GET, STR("/v1/site"), &a, params, &allow));
+    assert_non_null(router_find(r, &door_site, HTTP_POST, STR("/v1/site"), &a, params, &allow));
+    assert_null(router_find(r, &door_site, HTTP_GET, STR("/v1/unlock"), &a, params, &allow));
     assert_null(allow.p);
-    assert_null(router_find(r, DOOR_SITE, HTTP_DELETE, STR("/admin/numbers"), &a, params, &allow));
+    assert_null(router_find(r, &door_site, HTTP_DELETE, STR("/admin/numbers"), &a, params, &allow));
     assert_null(allow.p);
     arena_done(&a);
     router_free(r);
@@ -115,12 +116,12 @@ static void the_control_socket_finds_only_control_rows(void **state)
     struct arena a;
     arena_init(&a, NULL, 0);
     struct str params[ROUTE_PARAMS] = {STR_NONE}, allow = STR_NONE;
-    assert_non_null(router_find(r, DOOR_CONTROL, HTTP_DELETE, STR("/admin/numbers"), &a, params, &allow));
-    assert_null(router_find(r, DOOR_CONTROL, HTTP_GET, STR("/admin/numbers"), &a, params, &allow));
+    assert_non_null(router_find(r, &door_control, HTTP_DELETE, STR("/admin/numbers"), &a, params, &allow));
+    assert_null(router_find(r, &door_control, HTTP_GET, STR("/admin/numbers"), &a, params, &allow));
     assert_true(str_eq(allow, STR("DELETE")));
-    assert_null(router_find(r, DOOR_CONTROL, HTTP_GET, STR("/v1/unlock"), &a, params, &allow));
+    assert_null(router_find(r, &door_control, HTTP_GET, STR("/v1/unlock"), &a, params, &allow));
     assert_null(allow.p);
-    assert_null(router_find(r, DOOR_CONTROL, HTTP_PUT, STR("/v1/unlock"), &a, params, &allow));
+    assert_null(router_find(r, &door_control, HTTP_PUT, STR("/v1/unlock"), &a, params, &allow));
     assert_null(allow.p);
     arena_done(&a);
     router_free(r);

@@ -1,7 +1,7 @@
 /* Replies of the API as results of the protocol, and prompts filled in with the resident's words. */
 #include "mcp/frame.h"
 
-#include "api/route.h"
+#include "api/door.h"
 #include "base/json.h"
 #include "base/unit.h"
 #include "mcp/exchange.h"
@@ -13,7 +13,7 @@ static const struct mcp_resource account = {.uri = "portero://account"};
 static const struct route row = {.operation_id = "createUnlock", .scopes = SCOPE(ACCESS_WRITE)};
 
 static const struct {
-    request_frame *frame;
+    mcp_frame *frame;
     int status;
     const char *json;
     int64_t retry_after_s;
@@ -85,8 +85,8 @@ static void a_reply_becomes_a_result_or_goes_out_as_it_is(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(frames); i++) {
-        const struct mcp_exchange x = {.id = STR("5"), .resource = &account};
-        struct request q = {.route = &row, .message = &x};
+        struct mcp_exchange x = {.id = STR("5"), .resource = &account};
+        struct request q = {.door = &door_api, .route = &row, .entry = &x};
         struct buf out = BUF(1u << 16);
         q.tx.retry_after_s = frames[i].retry_after_s;
         if (frames[i].replayed)
@@ -111,10 +111,10 @@ static void a_reply_becomes_a_result_or_goes_out_as_it_is(void **state)
 static void a_call_for_lack_of_scopes_keeps_its_status(void **state)
 {
     (void)state;
-    static request_frame *const all[] = {mcp_frame_tool, mcp_frame_resource, mcp_frame_listen};
+    static mcp_frame *const all[] = {mcp_frame_tool, mcp_frame_resource, mcp_frame_listen};
     for (size_t i = 0; i < COUNT(all); i++) {
-        const struct mcp_exchange x = {.id = STR("5"), .resource = &account};
-        struct request q = {.route = &row, .message = &x, .result = ERR_INSUFFICIENT_SCOPE};
+        struct mcp_exchange x = {.id = STR("5"), .resource = &account};
+        struct request q = {.door = &door_api, .route = &row, .entry = &x, .result = ERR_INSUFFICIENT_SCOPE};
         struct buf out = BUF(1u << 16);
         assert_int_equal(all[i](&q, 403, STR("{\"error\":{}}"), &out), 403);
         q.who.scopes = SCOPE(ACCESS_WRITE); /* not the row's scopes are missing */

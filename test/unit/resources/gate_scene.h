@@ -397,9 +397,10 @@ static inline void ask(struct scene *s, struct tx *tx, const struct probe *p, st
     buf_done(&path);
     r.header_count = put_headers(s, p, headers, bearer, sizeof bearer);
     struct str params[ROUTE_PARAMS] = {STR_NONE}, allow = STR_NONE;
-    *ret = (struct result){.route = router_find(s->router, DOOR_API, r.method, r.path, tx->arena, params, &allow)};
+    *ret = (struct result){.route = router_find(s->router, &door_api, r.method, r.path, tx->arena, params, &allow)};
     struct request *q = &ret->q;
-    *q = (struct request){.http = &r, .route = ret->route, .path_text = params[0], .item_text = params[1], .tx = *tx};
+    *q = (struct request){
+        .http = &r, .door = &door_api, .route = ret->route, .path_text = params[0], .item_text = params[1], .tx = *tx};
     ret->e = ERR_NOT_FOUND;
     if (ret->route)
         ret->e = gate_check(&s->gate, NULL, q);

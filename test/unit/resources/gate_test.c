@@ -49,7 +49,8 @@ static void every_route_has_a_row_in_this_table(void **state)
         struct str params[ROUTE_PARAMS] = {STR_NONE}, allow = STR_NONE;
         struct buf path = BUF(200);
         put_path(&path, &p);
-        found[i] = router_find(s->router, DOOR_API, p.row->method, buf_view(&path), &s->fixture->arena, params, &allow);
+        found[i] =
+            router_find(s->router, &door_api, p.row->method, buf_view(&path), &s->fixture->arena, params, &allow);
         buf_done(&path);
         if (!found[i])
             fail_msg("no route for %s", p.row->path);
@@ -459,8 +460,10 @@ static enum err revision_run(struct tx *tx, void *arg)
     ask(s, tx, &p, &r);
     s->failures += r.q.route != r.route->earlier;
     http.header_count = put_headers(s, &p, headers, bearer, sizeof bearer);
-    struct request mcp = {.http = &http, .route = r.route, .tx = *tx, .message = "a message"};
-    struct request again = {.http = &http, .route = r.route->earlier, .asked = r.route, .tx = *tx, .message = "other"};
+    struct door door = door_api;
+    door.earlier = false;
+    struct request mcp = {.http = &http, .door = &door, .route = r.route, .tx = *tx};
+    struct request again = {.http = &http, .door = &door, .route = r.route->earlier, .asked = r.route, .tx = *tx};
     s->failures += gate_check(&s->gate, NULL, &mcp) || mcp.route != r.route;
     s->failures += gate_check(&s->gate, NULL, &again) || again.route != r.route;
     return ERR_NONE;
@@ -488,7 +491,7 @@ static enum err retry_run(struct tx *tx, void *arg)
     struct http_request http = {.headers = headers, .peer = {.address = "192.0.2.1", .secure = true}};
     ask(s, tx, &p, &r);
     http.header_count = put_headers(s, &p, headers, bearer, sizeof bearer);
-    struct request q = {.http = &http, .route = r.route, .tx = *tx};
+    struct request q = {.http = &http, .door = &door_api, .route = r.route, .tx = *tx};
     struct gate gate = {.config = s->gate.config, .limiter = limiter_new()};
     enum err first = gate_check(&gate, NULL, &q), second = gate_check(&gate, NULL, &q);
     limiter_free(gate.limiter);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "api/gate_site.h"
+#include "api/door_site.h"
 
 struct sender {
     const char *site, *second_site, *origin, *second_origin; /* NULL: not sent */
@@ -54,7 +54,7 @@ static bool passes(const struct sender *s, enum http_method method)
     n = put(headers, n, STR("Origin"), s->second_origin);
     struct http_request r = {.method = method, .headers = headers, .header_count = n};
     struct request q = {.http = &r};
-    const enum err e = gate_check_site(&q);
+    const enum err e = site_check(&q);
     assert_true(!e || e == ERR_CROSS_SITE_REQUEST);
     return !e;
 }
