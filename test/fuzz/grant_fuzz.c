@@ -27,6 +27,7 @@ static void check_grant(const struct grant *g)
 {
     must(g->label.n > 0 && g->label.n <= 4 * GRANT_LABEL_MAX);
     must(g->remaining_uses == GRANT_UNLIMITED || (g->remaining_uses >= 1 && g->remaining_uses <= GRANT_USES_MAX));
+    const struct window *w = &g->schedule.windows[0];
     switch (g->type) {
     case GRANT_TIMER:
         must(g->ends_us != GRANT_NO_END && g->code[0] == '\0' && !g->voice);
@@ -36,9 +37,9 @@ static void check_grant(const struct grant *g)
         break;
     case GRANT_ROUTINE:
         must(g->starts_us == 0 && g->ends_us == GRANT_NO_END && g->remaining_uses == GRANT_UNLIMITED);
-        must(schedule_days_supported(g->schedule.days) && schedule_zone_known(g->schedule.timezone));
-        must(0 <= g->schedule.start_minute && g->schedule.start_minute < g->schedule.end_minute &&
-             g->schedule.end_minute < 1440);
+        must(g->schedule.count == 1 && schedule_zone_known(g->schedule.timezone));
+        must(schedule_days_supported(w->days) && 0 <= w->start_minute && w->start_minute < w->end_minute);
+        must(w->end_minute < 1440);
         break;
     }
 }
