@@ -46,10 +46,12 @@ class Types {
     /** A TypedDict; members that may be absent are in a class of their own, as Python 3.9 has no NotRequired. */
     object(schema, name) {
         const members = Object.entries(schema.properties).map(([member, property]) => {
-            if (!/^[a-z_][a-z0-9_]*$/i.test(member) || KEYWORDS.has(member)) throw new Error(`${name}.${member} is no Python name`);
+            if (!/^[a-z_][a-z0-9_]*$/i.test(member)) throw new Error(`${name}.${member} is no Python name`);
             const type = this.of(property, name + member.split('_').map((part) => part[0].toUpperCase() + part.slice(1)).join(''));
-            return { line: `    ${member}: ${type}`, required: schema.required?.includes(member) };
+            return { member, type, line: `    ${member}: ${type}`, required: !!schema.required?.includes(member) };
         });
+        const keywords = members.filter(({ member }) => KEYWORDS.has(member));
+        if (keywords.length > 0) return this.objectWithKeywords(schema, name, keywords);
         const body = (lines) => (lines.length > 0 ? lines.join('\n') : '    pass');
         const required = members.filter((member) => member.required).map(({ line }) => line);
         const optional = members.filter((member) => !member.required).map(({ line }) => line);
@@ -57,6 +59,23 @@ class Types {
         if (required.length === 0) this.classes.push(`class ${name}(TypedDict, total=False):\n${body([...doc, ...optional])}`);
         else if (optional.length === 0) this.classes.push(`class ${name}(TypedDict):\n${body([...doc, ...required])}`);
         else this.classes.push(`class _${name}(TypedDict):\n${body(required)}`, `class ${name}(_${name}, total=False):\n${body([...doc, ...optional])}`);
+        return `"${name}"`;
+    }
+
+    /** The same of a schema with members that no class can name: they are in bases of their own. */
+    objectWithKeywords(schema, name, keywords) {
+        const bases = [true, false].flatMap((needed) => {
+            const own = keywords.filter(({ required }) => required === needed);
+            if (own.length === 0) return [];
+            const base = `_${name}${needed ? 'Needs' : 'May'}`;
+            const entries = own.map(({ member, type }) => `${this.literal(member)}: ${this.literal(type.replaceAll('"', ''))}`).join(', ');
+            this.classes.push(`${base} = TypedDict("${base}", {${entries}}${needed ? '' : ', total=False'})`);
+            return [base];
+        });
+        const rest = Object.fromEntries(Object.entries(schema.properties).filter(([member]) => !KEYWORDS.has(member)));
+        this.object({ ...schema, description: undefined, properties: rest }, `_${name}Others`);
+        const doc = schema.description ? `    """${this.text(schema.description)}"""` : '    pass';
+        this.classes.push(`class ${name}(_${name}Others, ${bases.join(', ')}):\n${doc}`);
         return `"${name}"`;
     }
 

@@ -7,6 +7,7 @@ static const struct {
 } tags[] = {
     {"Access grants", "Timers, passcodes and routines that open the door of a building. A call that matches no grant "
                       "is forwarded to the resident."},
+    {"Passes", "Grants with a calendar: windows of days and times, a start and an end. `/v1/unlock` lists them, too."},
     {"Activity logs", "Attempts to open a building's door, and forwarded calls."},
     {"Calls", "Each call of the last 30 days (the operator may choose another time), step by step, and what a call "
               "would lead to."},

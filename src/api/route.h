@@ -75,9 +75,10 @@ struct route_doc {
 };
 
 enum doc_flag {
-    DOC_LOCATION = 1, /* a 201 reply has a Location */
-    DOC_REPLAY = 2,   /* a replay answers 200 with Idempotency-Replayed: true */
-    DOC_EXTENSION = 4 /* x-extension: true */
+    DOC_LOCATION = 1,  /* a 201 reply has a Location */
+    DOC_REPLAY = 2,    /* a replay answers 200 with Idempotency-Replayed: true */
+    DOC_EXTENSION = 4, /* x-extension: true */
+    DOC_NO_TOOL = 8    /* no tool for assistants: another one does the same */
 };
 
 #define ROUTE_DOC(group, answered, text, ...)                                                                          \

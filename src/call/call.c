@@ -84,6 +84,14 @@ int64_t call_wait_ms(const struct call *c)
     return c->lengths >> strlen(c->code) & 1 ? CALL_NEXT_WAIT_MS : CALL_FIRST_WAIT_MS;
 }
 
+size_t call_code_end(const struct call *c)
+{
+    size_t n = CALL_CODE_MAX;
+    while (n > CALL_CODE_DIGITS && !(c->lengths >> n & 1))
+        n--;
+    return n;
+}
+
 static void collect_digits(struct call *c, struct call_actions *out)
 {
     struct call_action *a = add_call_action(out, CALL_COLLECT);
@@ -298,7 +306,7 @@ static void call_failed(struct call *c, const struct call_event *e, struct call_
 
 /* ---- the caller's input ---- */
 
-/* `*` restarts the code, `#` ends it. A `#` without digits, as after a fourth digit, has no effect. */
+/* `*` restarts the code, `#` ends it. A `#` without digits, as after the last digit, has no effect. */
 static void take_digit(struct call *c, char key, struct call_actions *out)
 {
     size_t n = strlen(c->code);
@@ -312,7 +320,7 @@ static void take_digit(struct call *c, char key, struct call_actions *out)
     } else if (key >= '0' && key <= '9') {
         c->code[n++] = key;
         c->code[n] = '\0';
-        if (n == CALL_CODE_MAX)
+        if (n >= call_code_end(c))
             ask_code(c, c->code, ACCESS_KEYS, out);
         else
             collect_digits(c, out);
@@ -322,7 +330,7 @@ static void take_digit(struct call *c, char key, struct call_actions *out)
 /* Speech counts only where the building allows it, and not after a key was pressed. */
 static void take_spoken(struct call *c, struct str digits, struct call_actions *out)
 {
-    if (!call_takes_speech(c) || digits.n == 0 || digits.n > CALL_CODE_MAX)
+    if (!call_takes_speech(c) || digits.n == 0 || digits.n > CALL_CODE_DIGITS)
         return;
     char code[CALL_CODE_MAX + 1] = "";
     memcpy(code, digits.p, digits.n);

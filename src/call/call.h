@@ -25,7 +25,8 @@
 #pragma once
 #include "domain/access.h"
 
-#define CALL_CODE_MAX      4    /* digits of a code */
+#define CALL_CODE_MAX      8    /* digits of a code */
+#define CALL_CODE_DIGITS   4    /* digits that end the input, unless a usable code has more */
 #define CALL_ATTEMPTS      3    /* wrong codes, or incomplete ones, in one call before it is forwarded */
 #define CALL_FIRST_WAIT_MS 8000 /* silence before the first digit, and after one that ends no usable code */
 #define CALL_NEXT_WAIT_MS  2000 /* silence that ends a code as long as a usable one */
@@ -190,9 +191,10 @@ void call_init(struct call *c);
 void call_step(struct call *c, const struct call_event *e, struct call_actions *ret);
 /* The SIP status of a call with the outcome CALL_REJECTED. */
 int call_refusal(const struct call *c);
-/* Whether spoken codes count as well, and the silence that ends the input so far. */
+/* Whether spoken codes count as well, the silence that ends the input so far, and the digits that end it at once. */
 bool call_takes_speech(const struct call *c);
 int64_t call_wait_ms(const struct call *c);
+size_t call_code_end(const struct call *c);
 /* The text of a prompt; "": nothing is said. Lives as long as the call. */
 const char *call_text(const struct call *c, enum call_prompt prompt);
 /* "collecting": for logs. */

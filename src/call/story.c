@@ -83,6 +83,8 @@ static void story_decided(struct story *s, int64_t at_ms, const struct call *c, 
     story_place(s, d);
     if (d->verdict == ACCESS_COLLECT)
         story_word(s, at_ms, CALL_STEP_ASKED_CODE, c->speech ? "speech" : NULL);
+    else if (d->verdict == ACCESS_WRONG && d->reason == ACCESS_OUTSIDE_WINDOW)
+        story_add(s, at_ms, CALL_STEP_NOT_USABLE, str_z(access_why_names[NEAR_OUTSIDE_WINDOW]), id_str(&d->grant_id));
     else if (d->verdict == ACCESS_WRONG)
         story_word(s, at_ms, CALL_STEP_CODE_WRONG, reason_name(c));
     else if (d->verdict == ACCESS_INCOMPLETE)

@@ -121,6 +121,8 @@ static void add_flag(struct builder *b, const struct field *outer, const struct 
     const struct field *f = inner ? inner : outer;
     char *name = option_name(inner ? outer->name : NULL, f->name);
     const char *brief = short_name(f);
+    if (brief && has_row(b, brief)) /* a field's own name */
+        brief = NULL;
     if (has_row(b, name)) { /* a field of several variants */
         free(name);
         return;

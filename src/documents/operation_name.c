@@ -36,6 +36,8 @@ static void to_singular(char *word)
         return;
     if (!strcmp(word + n - 3, "ies"))
         word[n - 3] = 'y', word[n - 2] = '\0';
+    else if (n > 4 && !strcmp(word + n - 4, "sses"))
+        word[n - 2] = '\0';
     else
         word[n - 1] = '\0';
 }

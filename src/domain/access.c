@@ -81,6 +81,8 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
     e = judge_code(tx, &door, digits, way, &decision, &grant);
     if (!e && grant)
         e = door_record_release(tx, &door, grant);
+    else if (!e && decision.reason == ACCESS_OUTSIDE_WINDOW && door.guard.released_us)
+        e = door_record_outside(tx, &door, &decision);
     else if (!e && decision.verdict == ACCESS_WRONG)
         e = door_record_wrong_code(tx, &door, way != ACCESS_KEYS, &decision.closing);
     decision.remaining_uses = door.remaining_uses;

@@ -13,7 +13,7 @@ enum access_verdict {
     ACCESS_SELF_CALL,  /* from the owner's own phone: say that the line works */
     ACCESS_RELEASE,    /* open the door: send `tones` */
     ACCESS_COLLECT,    /* ask for a code */
-    ACCESS_WRONG,      /* the code is wrong, and was recorded */
+    ACCESS_WRONG,      /* the code is wrong, or outside its window, and was recorded */
     ACCESS_FORWARD,    /* forward to the resident */
     ACCESS_INCOMPLETE, /* fewer digits than any usable code has: no guess, and not recorded */
     ACCESS_ANSWER      /* a grant would open: answer the call, and ask again with the audio that is known then */
@@ -30,12 +30,13 @@ enum access_reason {
     ACCESS_TIMER, /* released, as the next two */
     ACCESS_ROUTINE,
     ACCESS_PASSCODE,
-    ACCESS_NO_GRANT,      /* no grant is usable now */
-    ACCESS_NO_CODE,       /* no code was entered */
-    ACCESS_WRONG_CODE,    /* every code that was entered is wrong */
-    ACCESS_KEYPAD_CLOSED, /* the guard refuses codes from this caller's group */
-    ACCESS_NOT_LISTED,    /* the building lists the callers that may use grants, and not this one */
-    ACCESS_ONE_WAY,       /* the call box takes no audio, and the tone would be audio */
+    ACCESS_NO_GRANT,       /* no grant is usable now */
+    ACCESS_NO_CODE,        /* no code was entered */
+    ACCESS_WRONG_CODE,     /* every code that was entered is wrong */
+    ACCESS_KEYPAD_CLOSED,  /* the guard refuses codes from this caller's group */
+    ACCESS_NOT_LISTED,     /* the building lists the callers that may use grants, and not this one */
+    ACCESS_ONE_WAY,        /* the call box takes no audio, and the tone would be audio */
+    ACCESS_OUTSIDE_WINDOW, /* the code is right, at another time */
     ACCESS_REASON_COUNT
 };
 extern const char *const access_reason_names[]; /* NULL-terminated */
@@ -75,7 +76,7 @@ struct access_decision {
     enum access_verdict verdict;
     enum access_reason reason;
     struct id account_id, building_id;
-    struct id grant_id; /* of a release */
+    struct id grant_id; /* of a release; of a code outside its window */
     struct str grant_label;
     int remaining_uses; /* of the grant, after this one; or GRANT_UNLIMITED */
     char tones[4];      /* the building's release tone, "" while not set */

@@ -92,8 +92,9 @@ static struct usable read_usable(const struct cursor *c, enum grant_type type, s
     const struct str code = row.access_code;
     if (code.n && code.n <= GRANT_CODE_MAX)
         memcpy(u.code, code.p, code.n);
-    if (type == GRANT_ROUTINE)
-        u.schedule = grant_row_schedule(&row.schedule);
+    u.pass = row.windows.p;
+    if (u.pass || type == GRANT_ROUTINE)
+        u.schedule = grant_row_schedule(&row.schedule, row.windows);
     return u;
 }
 
@@ -159,7 +160,10 @@ static enum err take_use(struct tx *tx, const struct door *door, const struct us
         return ERR_NONE;
     }
     const struct id_bytes id = id_to_bytes(&grant->id);
-    enum err e = db_exec(tx->db, SQL(access_take_use, .building_id = &door->decision.building_id, .id = &id), &changed);
+    enum err e = db_exec(tx->db,
+                         SQL_AS(grant->pass ? SQL_ACCESS_TAKE_PASS_USE : SQL_ACCESS_TAKE_USE, access_take_use,
+                                .building_id = &door->decision.building_id, .id = &id),
+                         &changed);
     if (e)
         return e;
     if (changed != 1)
@@ -214,6 +218,18 @@ enum err door_record_wrong_code(struct tx *tx, struct door *door, bool spoken, s
     door->notices |= ret->minutes ? NOTICE_BIT(REFUSED) | NOTICE_BIT(GUESSING) : NOTICE_BIT(REFUSED);
     door->closed_minutes = ret->minutes;
     return ERR_NONE;
+}
+
+enum err door_record_outside(struct tx *tx, const struct door *door, const struct access_decision *d)
+{
+    enum err e = activity_add(tx, &d->building_id,
+                              &(struct activity){.type = ACTIVITY_UNLOCK,
+                                                 .unlock_id = d->grant_id,
+                                                 .unlock_type = str_z(grant_type_names[GRANT_PASSCODE]),
+                                                 .name = d->grant_label});
+    return e ? e
+             : db_exec(tx->db, SQL(access_refused, .account_id = &door->decision.account_id, .id = &d->building_id),
+                       NULL);
 }
 
 enum err door_record_forward(struct tx *tx, const struct door *door, int64_t at_us)

@@ -28,6 +28,7 @@ enum err door_by_building(struct tx *tx, const struct id *building, struct str f
 struct usable {
     struct id id;
     enum grant_type type;
+    bool pass;
     struct str label;
     int remaining_uses; /* or GRANT_UNLIMITED */
     bool voice;
@@ -43,6 +44,8 @@ enum err door_usable(struct tx *tx, const struct door *door, enum grant_type typ
 enum err door_record_release(struct tx *tx, struct door *door, const struct usable *grant) CHECKED;
 /* Records a wrong code: log entry, event, guard. ret->minutes is not 0 if the code closed the keypad to the group. */
 enum err door_record_wrong_code(struct tx *tx, struct door *door, bool spoken, struct guard_closing *ret) CHECKED;
+/* Records a right code outside its window, of a caller who has opened this door before: a log entry of its grant. */
+enum err door_record_outside(struct tx *tx, const struct door *door, const struct access_decision *d) CHECKED;
 /* A forwarding at at_us, now or earlier. */
 enum err door_record_forward(struct tx *tx, const struct door *door, int64_t at_us) CHECKED;
 /* Records the moment for notices, after all other records. */

@@ -106,6 +106,10 @@ static enum err explain_decision(struct tx *tx, const struct door *door, const s
     enum err e = judge_arrival(tx, door, query->from, ret, &unused);
     if (!e && ret->verdict == ACCESS_COLLECT && query->digits.p)
         e = judge_code(tx, door, query->digits, ACCESS_KEYS, ret, &unused);
+    if (!e && ret->verdict != ACCESS_RELEASE) { /* a code outside its window */
+        ret->grant_id = (struct id){.text = ""};
+        ret->grant_label = STR_NONE;
+    }
     return e;
 }
 

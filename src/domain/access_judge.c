@@ -130,6 +130,20 @@ static const struct usable *judge_match_code(const struct usable *list, size_t c
     return found < count ? &list[found] : NULL;
 }
 
+/* The passcode with these digits that opens now, or NULL. *ret_closed is one that opens at other times alone, or NULL.
+ * An earlier program may have given its code to another one. */
+static const struct usable *judge_match_now(const struct usable *list, size_t count, struct str digits, bool spoken,
+                                            int64_t now_us, const struct usable **ret_closed)
+{
+    const struct usable *found = judge_match_code(list, count, digits, spoken);
+    *ret_closed = NULL;
+    while (found && !schedule_contains(&found->schedule, now_us)) {
+        *ret_closed = found++;
+        found = judge_match_code(found, (size_t)(list + count - found), digits, spoken);
+    }
+    return found;
+}
+
 /* The lengths of the codes, as in struct access_decision. */
 static int judge_lengths(const struct usable *list, size_t count, bool spoken)
 {
@@ -158,6 +172,20 @@ static void judge_miss(const struct tx *tx, const struct door *door, struct str 
     ret->closing = closing;
 }
 
+/* A right code outside its window. It is a wrong one of a caller who has not opened this door before: the guard must
+ * not tell guesses that they are right. */
+static void judge_outside(const struct tx *tx, const struct door *door, const struct usable *grant, enum access_way way,
+                          struct access_decision *ret)
+{
+    struct guard_closing closing = {.minutes = 0};
+    if (!door->guard.released_us)
+        closing = guard_next_closing(&door->guard, way != ACCESS_KEYS, tx->now_us);
+    judge(door, ACCESS_WRONG, closing.minutes ? ACCESS_KEYPAD_CLOSED : ACCESS_OUTSIDE_WINDOW, ret);
+    ret->closing = closing;
+    ret->grant_id = grant->id;
+    ret->grant_label = grant->label;
+}
+
 /* Decides with the usable passcodes. */
 static const struct usable *judge_with(const struct tx *tx, const struct door *door, const struct usable *list,
                                        size_t count, struct str digits, enum access_way way,
@@ -165,13 +193,15 @@ static const struct usable *judge_with(const struct tx *tx, const struct door *d
 {
     const bool spoken = way != ACCESS_KEYS;
     const int speakable = guard_speech_closed(&door->guard, tx->now_us) ? 0 : judge_lengths(list, count, true);
-    const struct usable *grant = NULL;
+    const struct usable *grant = NULL, *closed = NULL;
     if (!count)
         judge(door, ACCESS_FORWARD, ACCESS_NO_GRANT, ret);
     else if (spoken && !speakable)
         judge(door, ACCESS_COLLECT, ACCESS_NO_CODE, ret);
-    else if (way != ACCESS_UNCLEAR && (grant = judge_match_code(list, count, digits, spoken)))
+    else if (way != ACCESS_UNCLEAR && (grant = judge_match_now(list, count, digits, spoken, tx->now_us, &closed)))
         judge_release(door, grant, ret);
+    else if (closed)
+        judge_outside(tx, door, closed, way, ret);
     else
         judge_miss(tx, door, digits, way, spoken ? speakable : judge_lengths(list, count, false), ret);
     ret->voice = speakable && !ret->closing.speech;

@@ -16,6 +16,7 @@ const char *const access_reason_names[] = {
     [ACCESS_KEYPAD_CLOSED] = "keypad_closed",
     [ACCESS_NOT_LISTED] = "not_listed",
     [ACCESS_ONE_WAY] = "one_way",
+    [ACCESS_OUTSIDE_WINDOW] = "outside_window",
     [ACCESS_REASON_COUNT] = NULL,
 };
 

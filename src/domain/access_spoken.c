@@ -3,7 +3,7 @@
 #include "base/crypto.h"
 #include "domain/access_door.h"
 
-enum err access_spoken_codes(struct tx *tx, const struct id *building, char (*ret)[GRANT_CODE_MAX + 1], size_t max,
+enum err access_spoken_codes(struct tx *tx, const struct id *building, char (*ret)[GRANT_CODE_DIGITS + 1], size_t max,
                              size_t *ret_count)
 {
     struct door door;
@@ -17,9 +17,10 @@ enum err access_spoken_codes(struct tx *tx, const struct id *building, char (*re
     if (e)
         return e;
     for (size_t i = 0; i < count; i++) {
-        if (list[i].voice && found < max)
+        const bool spoken = list[i].voice && strlen(list[i].code) <= GRANT_CODE_DIGITS;
+        if (spoken && found < max)
             memcpy(ret[found], list[i].code, sizeof ret[found]);
-        found += list[i].voice;
+        found += spoken;
     }
     if (count)
         crypto_wipe((void *)list, count * sizeof *list);

@@ -24,8 +24,11 @@ enum err grant_get(struct tx *tx, const struct grant_place *place, const struct 
 {
     CURSOR c;
     const struct id_bytes bytes = id_to_bytes(id);
-    enum err e = place->number ? db_one(tx->db, SQL(grant_get, .building = place->number, .id = &bytes), &c)
-                               : db_one(tx->db, SQL(grant_find, .building_id = place->building, .id = &bytes), &c);
+    enum err e =
+        place->number
+            ? db_one(tx->db, SQL(grant_get, .building = place->number, .building_id = place->building, .id = &bytes),
+                     &c)
+            : db_one(tx->db, SQL(grant_find, .building_id = place->building, .id = &bytes), &c);
     if (e)
         return e;
     const struct row_grant row = row_grant(&c, tx->arena);
@@ -35,53 +38,52 @@ enum err grant_get(struct tx *tx, const struct grant_place *place, const struct 
 
 /* ---- creation ---- */
 
-enum err grant_replay(struct tx *tx, const struct id *building, struct str request_id,
-                      const unsigned char request_hash[static SHA256_LEN], struct grant *ret)
+enum err grant_replay(struct tx *tx, const struct id *building, const struct grant_request *request, struct grant *ret)
 {
     CURSOR c;
-    enum err e =
-        db_one(tx->db, SQL(grant_by_request, .building_id = building, .request_key = crypto_hash64(request_id)), &c);
+    enum err e = db_one(tx->db,
+                        SQL_AS(request->pass ? SQL_PASS_BY_REQUEST : SQL_GRANT_BY_REQUEST, grant_by_request,
+                               .building_id = building, .request_key = crypto_hash64(request->id)),
+                        &c);
     if (e)
         return e;
-    const struct row_grant_by_request row = row_grant_by_request(&c, tx->arena);
-    const struct str hash = row.request_hash;
+    const struct row_receipt row = row_receipt(&c, tx->arena);
     const struct grant g = grant_row(&row.grant);
-    if (!str_eq(hash, str_n((const char *)request_hash, GRANT_REQUEST_HASH_LEN)) || !str_eq(g.request_id, request_id))
+    if (!str_eq(row.request_hash, str_n((const char *)request->hash, GRANT_REQUEST_HASH_LEN)) ||
+        !str_eq(g.request_id, request->id))
         return ERR_IDEMPOTENCY_CONFLICT;
     *ret = g;
     return ERR_NONE;
 }
 
-/* Updates the count of the building's enabled grants. */
-static enum err count_enabled(struct tx *tx, const struct id *building, int change)
+/* Updates the count of the building's enabled grants. Passes are counted when the count is asked for. */
+static enum err count_enabled(struct tx *tx, const struct id *building, const struct grant *g, int change)
 {
-    return change ? db_exec(tx->db, SQL(grant_count_add, .building_id = building, .change = change), NULL) : ERR_NONE;
+    return change && !g->pass ? db_exec(tx->db, SQL(grant_count_add, .building_id = building, .change = change), NULL)
+                              : ERR_NONE;
 }
 
-static enum err grant_try_create(struct tx *tx, const struct grant_place *place, const struct grant_input *in,
-                                 struct str request_id, const unsigned char request_hash[static SHA256_LEN],
-                                 struct grant *ret, bool *ret_inserted)
+static enum err try_add(struct tx *tx, const struct grant_place *place, const struct grant_request *request,
+                        struct grant *g, bool *ret_inserted)
 {
-    enum err e = grant_rules_create(tx, in, ret);
-    if (!e)
-        e = grant_check_place(tx, place);
+    enum err e = grant_check_place(tx, place);
     if (e)
         return e;
-    ret->id = id_new(tx->now_us);
-    ret->request_id = request_id;
+    g->id = id_new(tx->now_us);
+    g->request_id = request->id;
     if (place->key)
-        ret->created_by = *place->key;
+        g->created_by = *place->key;
     if (place->member)
-        ret->member_id = *place->member;
-    if (ret->type == GRANT_PASSCODE)
-        e = ret->code[0] ? grant_code_check(tx, place->building, ret) : grant_code_generate(tx, place->building, ret);
+        g->member_id = *place->member;
+    if (g->type == GRANT_PASSCODE)
+        e = g->code[0] ? grant_code_check(tx, place->building, g) : grant_code_generate(tx, place->building, g);
     if (e)
         return e;
-    e = grant_row_insert(tx, place->building, ret, request_hash, ret_inserted);
+    e = grant_row_insert(tx, place->building, g, request->hash, ret_inserted);
     if (e || !*ret_inserted)
         return e;
-    e = count_enabled(tx, place->building, ret->enabled);
-    return e ? e : feed_grant(tx, place->building, FEED_GRANT_CREATED, &ret->id, ret->version);
+    e = count_enabled(tx, place->building, g, g->enabled);
+    return e ? e : feed_grant(tx, place->building, FEED_GRANT_CREATED, &g->id, g->version);
 }
 
 static bool is_refusal(enum err e)
@@ -89,17 +91,15 @@ static bool is_refusal(enum err e)
     return e == ERR_INVALID_UNLOCK || e == ERR_INVALID_TYPE || e == ERR_MULTI_BUILDING_REQUIRED;
 }
 
-enum err grant_create(struct tx *tx, const struct grant_place *place, const struct grant_input *in,
-                      struct str request_id, const unsigned char request_hash[static SHA256_LEN], struct grant *ret,
-                      bool *ret_replayed)
+enum err grant_add(struct tx *tx, const struct grant_place *place, const struct grant_request *request, enum err made,
+                   struct grant *g, bool *ret_replayed)
 {
-    struct grant g;
     bool inserted = false;
     /* Most requests are not replays, so the receipt is read only if the grant cannot be created. A replay is checked
      * before any refusal, since its input may have become invalid after the creation. */
-    enum err e = grant_try_create(tx, place, in, request_id, request_hash, &g, &inserted);
+    enum err e = made ? made : try_add(tx, place, request, g, &inserted);
     if (!inserted && (!e || is_refusal(e))) {
-        enum err r = grant_replay(tx, place->building, request_id, request_hash, &g);
+        enum err r = grant_replay(tx, place->building, request, g);
         if (r != ERR_NOT_FOUND) {
             tx->why = STR_NONE;
             e = r;
@@ -107,11 +107,20 @@ enum err grant_create(struct tx *tx, const struct grant_place *place, const stru
             e = ERR_RETRY; /* the conflicting row is gone: a lost race */
         }
     }
-    if (e)
-        return e;
-    *ret = g;
-    *ret_replayed = !inserted;
-    return ERR_NONE;
+    if (!e)
+        *ret_replayed = !inserted;
+    return e;
+}
+
+enum err grant_create(struct tx *tx, const struct grant_place *place, const struct grant_input *in,
+                      const struct grant_request *request, struct grant *ret, bool *ret_replayed)
+{
+    struct grant g = {.pass = false};
+    const enum err made = grant_rules_create(tx, in, &g);
+    enum err e = grant_add(tx, place, request, made, &g, ret_replayed);
+    if (!e)
+        *ret = g;
+    return e;
 }
 
 /* ---- lists ---- */
@@ -176,6 +185,12 @@ static struct plan plan_status(enum grant_status status, int64_t now_us)
 static struct plan plan_list(const struct grant_filter *f, int64_t now_us)
 {
     const bool off = v_set(f->enabled) && !f->enabled.b;
+    if (v_set(f->passes)) {
+        struct plan all = plan_times(SQL_PASS_LIST, INT64_MIN, GRANT_NO_END, INT64_MIN, INT64_MAX);
+        all.enabled_from = all.uses_from = 0;
+        all.exact = true;
+        return all;
+    }
     if (!v_set(f->status) && off)
         return plan_status(GRANT_INACTIVE, now_us);
     if (!v_set(f->status)) {
@@ -314,26 +329,34 @@ static enum err get_for_update(struct tx *tx, const struct id *building, const s
     return ret->version == version ? ERR_NONE : ERR_VERSION_CONFLICT;
 }
 
-/* True if the update may give the grant the code of another one. */
-static bool code_matters(const struct grant_input *in, const struct grant *g)
+static bool can_open(const struct grant *g, int64_t now_us)
 {
-    return g->type == GRANT_PASSCODE && (v_given(in->access_code) || (v_given(in->enabled) && g->enabled));
+    const enum grant_status status = grant_status(g, now_us);
+    return status == GRANT_ACTIVE || status == GRANT_SCHEDULED;
 }
 
-enum err grant_update(struct tx *tx, const struct grant_place *place, const struct id *id, int64_t version,
-                      const struct grant_input *in, struct grant *ret)
+/* True if the update may give the grant the code of another one. A passcode that cannot open any more is switched off
+ * when its code is taken, a pass is left as it is. */
+static bool code_matters(const struct grant *before, const struct grant *g, int64_t now_us)
+{
+    if (g->type != GRANT_PASSCODE)
+        return false;
+    return strcmp(g->code, before->code) != 0 ||
+           (g->pass ? can_open(g, now_us) && !can_open(before, now_us) : g->enabled && !before->enabled);
+}
+
+enum err grant_update_by(struct tx *tx, const struct grant_place *place, const struct id *id, int64_t version,
+                         grant_change *change, const void *in, struct grant *ret)
 {
     struct grant g = {0};
     bool updated;
-    if (grant_rules_empty(in))
-        return tx_fail(tx, ERR_INVALID_UNLOCK, "an update needs at least one field");
     enum err e = grant_check_place(tx, place);
     if (!e)
         e = get_for_update(tx, place->building, id, version, &g);
-    const bool was_enabled = !e && g.enabled;
+    const struct grant before = g;
     if (!e)
-        e = grant_rules_update(tx, in, &g);
-    if (!e && code_matters(in, &g))
+        e = change(tx, in, &g);
+    if (!e && code_matters(&before, &g, tx->now_us))
         e = grant_code_check(tx, place->building, &g);
     if (!e)
         e = grant_row_update(tx, place->building, &g, &updated);
@@ -341,7 +364,7 @@ enum err grant_update(struct tx *tx, const struct grant_place *place, const stru
         return e;
     if (!updated)
         return ERR_VERSION_CONFLICT;
-    e = count_enabled(tx, place->building, g.enabled - was_enabled);
+    e = count_enabled(tx, place->building, &g, g.enabled - before.enabled);
     if (!e)
         e = feed_grant(tx, place->building, FEED_GRANT_CHANGED, id, g.version + 1);
     if (e)
@@ -352,7 +375,20 @@ enum err grant_update(struct tx *tx, const struct grant_place *place, const stru
     return ERR_NONE;
 }
 
-static struct event_data revoked_data(const struct tx *tx, const struct row_grant_revoke *r, const struct id *id)
+static enum err change_grant(struct tx *tx, const void *in, struct grant *g)
+{
+    return grant_rules_update(tx, in, g);
+}
+
+enum err grant_update(struct tx *tx, const struct grant_place *place, const struct id *id, int64_t version,
+                      const struct grant_input *in, struct grant *ret)
+{
+    if (grant_rules_empty(in))
+        return tx_fail(tx, ERR_INVALID_UNLOCK, "an update needs at least one field");
+    return grant_update_by(tx, place, id, version, change_grant, in, ret);
+}
+
+static struct event_data revoked_data(const struct tx *tx, const struct row_ended *r, const struct id *id)
 {
     return (struct event_data){
         .unlock_id = v_str(id_str(id)),
@@ -362,21 +398,33 @@ static struct event_data revoked_data(const struct tx *tx, const struct row_gran
     };
 }
 
+/* Revokes the grant that is in the table of the statement. */
+static enum err revoke_in(struct tx *tx, enum sql statement, const struct id *building, const struct id *id,
+                          struct grant *ret_was, struct event_data *ret)
+{
+    CURSOR c;
+    const struct id_bytes bytes = id_to_bytes(id);
+    enum err e = db_one(
+        tx->db, SQL_AS(statement, grant_revoke, .building_id = building, .id = &bytes, .updated_at = tx->now_us), &c);
+    if (e)
+        return e;
+    const struct row_ended row = row_ended(&c, tx->arena);
+    *ret_was = (struct grant){.enabled = row.enabled, .pass = statement == SQL_PASS_REVOKE};
+    *ret = revoked_data(tx, &row, id);
+    return ERR_NONE;
+}
+
 enum err grant_revoke(struct tx *tx, const struct id *account, const struct id *building, const struct id *id)
 {
     struct grant g;
-    struct row_grant_revoke row;
+    struct event_data data;
     const struct id_bytes bytes = id_to_bytes(id);
-    {
-        CURSOR c;
-        enum err e =
-            db_one(tx->db, SQL(grant_revoke, .building_id = building, .id = &bytes, .updated_at = tx->now_us), &c);
-        if (e)
-            return e == ERR_NOT_FOUND ? grant_get(tx, &(struct grant_place){.building = building}, id, &g) : e;
-        row = row_grant_revoke(&c, tx->arena);
-    }
-    const struct event_data data = revoked_data(tx, &row, id);
-    enum err e = count_enabled(tx, building, -(int)row.enabled);
+    enum err e = revoke_in(tx, SQL_GRANT_REVOKE, building, id, &g, &data);
+    if (e == ERR_NOT_FOUND)
+        e = revoke_in(tx, SQL_PASS_REVOKE, building, id, &g, &data);
+    if (e)
+        return e == ERR_NOT_FOUND ? grant_get(tx, &(struct grant_place){.building = building}, id, &g) : e;
+    e = count_enabled(tx, building, &g, -(int)g.enabled);
     if (!e)
         e = db_exec(tx->db, SQL(guest_link_delete, .building_id = building, .grant_id = &bytes), NULL);
     if (!e)

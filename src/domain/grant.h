@@ -1,4 +1,5 @@
-/* Access grants: timers, passcodes and routines that open a door (contract, Access grants; docs/behaviour/grants.md).
+/* Access grants: timers, passcodes and routines that open a door (contract, Access grants; docs/behaviour/grants.md),
+ * and passes (domain/pass.h), each of which is told as the type that is nearest to it.
  *
  * The status of a grant is derived from its row and the current time; it is not stored. Each function reads or writes
  * the grants of one building. Results are in the arena. */
@@ -17,7 +18,8 @@ extern const char *const grant_status_names[];
 #define GRANT_LABEL_MAX    120
 #define GRANT_USES_MAX     100
 #define GRANT_MINUTES_MAX  10080 /* seven days */
-#define GRANT_CODE_MAX     4
+#define GRANT_CODE_MAX     8     /* digits; of a pass */
+#define GRANT_CODE_DIGITS  4     /* the most of a passcode, and of most generated codes */
 #define GRANT_PAGE_DEFAULT 50
 #define GRANT_PAGE_MAX     100
 
@@ -28,20 +30,22 @@ struct grant {
     struct id id;
     enum grant_type type;
     bool enabled, revoked;
+    bool pass;
     bool voice;         /* of a passcode: its code may be spoken */
     int remaining_uses; /* or GRANT_UNLIMITED */
     int max_uses;       /* remaining_uses when it was set; or GRANT_UNLIMITED */
     int64_t version;    /* incremented by each update */
     int64_t created_us;
     int64_t updated_us;            /* 0: never */
-    int64_t starts_us;             /* of a timer; else 0 */
+    int64_t starts_us;             /* of a timer or a pass; else 0 */
     int64_t ends_us;               /* or GRANT_NO_END */
     char code[GRANT_CODE_MAX + 1]; /* of a passcode; else "" */
     struct str label;
     struct id created_by;     /* the key; empty: not known */
     struct id member_id;      /* of a new one: whose key that is; empty: the owner's */
     struct str request_id;    /* the Idempotency-Key of its creation; STR_NONE: no key */
-    struct schedule schedule; /* of a routine */
+    struct schedule schedule; /* of a routine or a pass */
+    struct str note;          /* of a pass: for the resident alone; STR_NONE: none */
 };
 
 /* The input of a creation or an update. The field table of resources/grant_body.c has checked types, ranges and
@@ -68,6 +72,7 @@ struct grant_filter {
     struct val type;    /* str */
     struct val limit;   /* int */
     struct val cursor;  /* str: continue below this grant's ID */
+    struct val passes;  /* bool, true: passes alone, without the filters before limit */
 };
 
 struct grant_page {
@@ -89,16 +94,26 @@ struct grant_place {
  * ERR_MULTI_BUILDING_REQUIRED, ERR_BUILDING_NOT_FOUND. */
 enum err grant_check_place(struct tx *tx, const struct grant_place *place) CHECKED;
 
-/* The grant that an earlier creation with this Idempotency-Key created, as it is now. request_hash is the SHA-256 of
- * the canonical body. Fails with ERR_NOT_FOUND, or ERR_IDEMPOTENCY_CONFLICT if the body was different. */
-enum err grant_replay(struct tx *tx, const struct id *building, struct str request_id,
-                      const unsigned char request_hash[static SHA256_LEN], struct grant *ret) CHECKED;
+/* The Idempotency-Key of a creation, and the SHA-256 of its canonical body. */
+struct grant_request {
+    struct str id;
+    const unsigned char *hash;
+    bool pass; /* passes have their own keys */
+};
+
+/* The grant that an earlier creation with this Idempotency-Key created, as it is now. Fails with ERR_NOT_FOUND, or
+ * ERR_IDEMPOTENCY_CONFLICT if the body was different. */
+enum err grant_replay(struct tx *tx, const struct id *building, const struct grant_request *request,
+                      struct grant *ret) CHECKED;
 
 /* Creates a grant, or replays as grant_replay does, with *ret_replayed. Fails with ERR_IDEMPOTENCY_CONFLICT,
  * ERR_INVALID_TYPE, ERR_INVALID_UNLOCK, ERR_MULTI_BUILDING_REQUIRED, ERR_BUILDING_NOT_FOUND. */
 enum err grant_create(struct tx *tx, const struct grant_place *place, const struct grant_input *in,
-                      struct str request_id, const unsigned char request_hash[static SHA256_LEN], struct grant *ret,
-                      bool *ret_replayed) CHECKED;
+                      const struct grant_request *request, struct grant *ret, bool *ret_replayed) CHECKED;
+/* Ends a creation: `made` is the result of its rules, *g gets its ID, its code and its row, or is replayed. Fails
+ * as grant_create does. */
+enum err grant_add(struct tx *tx, const struct grant_place *place, const struct grant_request *request, enum err made,
+                   struct grant *g, bool *ret_replayed) CHECKED;
 
 /* The grant, also if it is revoked. Fails with ERR_NOT_FOUND. */
 enum err grant_get(struct tx *tx, const struct grant_place *place, const struct id *id, struct grant *ret) CHECKED;
@@ -112,6 +127,12 @@ enum err grant_list(struct tx *tx, const struct id *building, const struct grant
  * ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_GRANT_REVOKED, ERR_VERSION_CONFLICT, ERR_INVALID_UNLOCK. */
 enum err grant_update(struct tx *tx, const struct grant_place *place, const struct id *id, int64_t version,
                       const struct grant_input *in, struct grant *ret) CHECKED;
+
+/* The rules of an update: changes *g by `in`, or fails with ERR_INVALID_UNLOCK. */
+typedef enum err grant_change(struct tx *tx, const void *in, struct grant *g);
+/* Updates as grant_update does, by the rules of another interface. */
+enum err grant_update_by(struct tx *tx, const struct grant_place *place, const struct id *id, int64_t version,
+                         grant_change *change, const void *in, struct grant *ret) CHECKED;
 
 /* Revokes the grant for good, and tells the building's endpoints of the earlier revision. Needs no subscription; may be
  * repeated. Fails with ERR_NOT_FOUND. */

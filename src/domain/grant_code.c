@@ -1,7 +1,11 @@
 #include "domain/grant_code.h"
 
-#define CODES 10000
-#define TRIES 8 /* random codes to try before all codes are read */
+#define CODES      10000
+#define TRIES      8 /* random codes to try before all codes are read */
+#define LONG       6 /* digits of a code that opens for long */
+#define MILLION    1000000
+#define LONG_TRIES 64
+#define LONG_US    (31 * 86400 * US_PER_S)
 
 static enum err grant_code_taken(struct tx *tx, const struct id *building, const struct grant *g, bool *ret_taken)
 {
@@ -43,11 +47,11 @@ enum err grant_code_check(struct tx *tx, const struct id *building, const struct
     return e ? e : take_code(tx, building, g);
 }
 
-static void write_code(uint32_t number, char ret[static GRANT_CODE_MAX + 1])
+static void write_code(uint32_t number, int digits, char ret[static GRANT_CODE_MAX + 1])
 {
-    for (int i = GRANT_CODE_MAX; i-- > 0; number /= 10)
+    for (int i = digits; i-- > 0; number /= 10)
         ret[i] = (char)('0' + number % 10);
-    ret[GRANT_CODE_MAX] = '\0';
+    ret[digits] = '\0';
 }
 
 static enum err mark_taken(struct tx *tx, const struct id *building, bool taken[static CODES], uint32_t *ret_free)
@@ -62,7 +66,7 @@ static enum err mark_taken(struct tx *tx, const struct id *building, bool taken[
         uint64_t number;
         const struct row_grant_codes row = row_grant_codes(&c, NULL);
         const struct str code = row.access_code;
-        if (code.n != GRANT_CODE_MAX || !str_to_u64(code, CODES - 1, &number) || taken[number])
+        if (code.n != GRANT_CODE_DIGITS || !str_to_u64(code, CODES - 1, &number) || taken[number])
             continue;
         taken[number] = true;
         left--;
@@ -84,19 +88,30 @@ static enum err pick_free(struct tx *tx, const struct id *building, char ret[sta
     uint32_t skip = crypto_uniform(left), number = 0;
     while (taken[number] || skip-- > 0)
         number++;
-    write_code(number, ret);
+    write_code(number, GRANT_CODE_DIGITS, ret);
     return ERR_NONE;
+}
+
+/* Tries random codes; *ret_taken if all of them are taken. */
+static enum err try_codes(struct tx *tx, const struct id *building, struct grant *g, bool is_long, bool *ret_taken)
+{
+    enum err e = ERR_NONE;
+    *ret_taken = true;
+    for (int i = 0; i < (is_long ? LONG_TRIES : TRIES) && *ret_taken && !e; i++) {
+        write_code(crypto_uniform(is_long ? MILLION : CODES), is_long ? LONG : GRANT_CODE_DIGITS, g->code);
+        e = grant_code_taken(tx, building, g, ret_taken);
+    }
+    return e;
 }
 
 enum err grant_code_generate(struct tx *tx, const struct id *building, struct grant *g)
 {
-    bool taken = true;
-    enum err e = ERR_NONE;
-    for (int i = 0; i < TRIES && taken && !e; i++) {
-        write_code(crypto_uniform(CODES), g->code);
-        e = grant_code_taken(tx, building, g, &taken);
-    }
+    bool taken;
+    const int64_t from_us = g->starts_us > tx->now_us ? g->starts_us : tx->now_us;
+    const bool is_long = g->pass && !g->voice && g->ends_us - from_us > LONG_US;
+    enum err e = try_codes(tx, building, g, is_long, &taken);
     if (!e && taken)
-        e = pick_free(tx, building, g->code);
+        e = is_long ? tx_fail(tx, ERR_INVALID_UNLOCK, "too many six-digit access_codes belong to enabled passcodes")
+                    : pick_free(tx, building, g->code);
     return e ? e : take_code(tx, building, g);
 }

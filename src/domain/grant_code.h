@@ -6,6 +6,6 @@
 
 /* Fails with ERR_INVALID_UNLOCK if another enabled passcode of the building has g's code. */
 enum err grant_code_check(struct tx *tx, const struct id *building, const struct grant *g) CHECKED;
-/* Sets g->code to four digits, chosen uniformly from the codes that no enabled passcode of the building has. Fails with
- * ERR_INVALID_UNLOCK if all are taken. */
+/* Sets g->code to four digits, chosen uniformly from the codes that no enabled passcode of the building has; to six for
+ * a pass without end, or with one more than 31 days later. Fails with ERR_INVALID_UNLOCK if all are taken. */
 enum err grant_code_generate(struct tx *tx, const struct id *building, struct grant *g) CHECKED;

@@ -6,8 +6,8 @@
 
 /* The grant of a row, whose texts it borrows. */
 struct grant grant_row(const struct row_grant *r);
-/* Borrows the time zone. */
-struct schedule grant_row_schedule(const struct row_schedule *r);
+/* The schedule of a routine, or of a pass with these windows. Borrows the time zone. */
+struct schedule grant_row_schedule(const struct row_schedule *r, struct str windows);
 
 /* Inserts the grant with its receipt. *ret_inserted is false if the building has a grant of the same
  * Idempotency-Key. */

@@ -34,6 +34,7 @@ const struct personal_table personal_tables[] = {
     ROWS(push, ACCOUNT, PUSH, 2),
     ROWS(notice_mail, BUILDING, NOTICE_MAIL, 0),
     ROWS(access_grant, BUILDING, GRANT, 2),
+    ROWS(pass, BUILDING, PASS, 2),
     ROWS(guest_link, BUILDING, GUEST_LINK, 1),
     ROWS(activity, BUILDING, ACTIVITY, 2),
     ROWS(call_record, BUILDING, CALL, 1),

@@ -6,8 +6,10 @@
 
 enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
 {
-    int64_t grants, links, entries = 0, calls, events, kinds = 0;
+    int64_t grants, passes, links, entries = 0, calls, events, kinds = 0;
     enum err e = db_exec(tx->db, SQL(removal_grants, .building_id = building, .limit = BATCH), &grants);
+    if (!e)
+        e = db_exec(tx->db, SQL(removal_passes, .building_id = building, .limit = BATCH), &passes);
     if (!e)
         e = db_exec(tx->db, SQL(removal_guest_links, .building_id = building, .limit = BATCH), &links);
     if (!e)
@@ -19,8 +21,8 @@ enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
     if (!e && entries < BATCH) /* no entry refers to a kind any more */
         e = db_exec(tx->db, SQL(removal_activity_kinds, .building_id = building, .limit = BATCH), &kinds);
     if (!e)
-        *ret_more = grants == BATCH || links == BATCH || entries == BATCH || calls == BATCH || events == BATCH ||
-                    kinds == BATCH;
+        *ret_more = grants == BATCH || passes == BATCH || links == BATCH || entries == BATCH || calls == BATCH ||
+                    events == BATCH || kinds == BATCH;
     return e;
 }
 

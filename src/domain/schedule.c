@@ -55,6 +55,40 @@ void schedule_minute_format(int minute, char ret_text[static SCHEDULE_MINUTE_TEX
     ret_text[5] = '\0';
 }
 
+bool schedule_windows_parse(struct str text, struct schedule *ret)
+{
+    size_t count = 0;
+    for (; text.n >= SCHEDULE_WINDOW_TEXT && count < SCHEDULE_WINDOWS_MAX; count++) {
+        struct window *w = &ret->windows[count];
+        w->days = 0;
+        for (unsigned day = 0; day < 7; day++)
+            w->days |= (unsigned)(text.p[day] == '1') << day;
+        if (!schedule_minute_parse(str_n(text.p + 8, 5), &w->start_minute) ||
+            !schedule_minute_parse(str_n(text.p + 14, 5), &w->end_minute))
+            return false;
+        text = str_from(text, text.n > SCHEDULE_WINDOW_TEXT ? SCHEDULE_WINDOW_TEXT + 1 : SCHEDULE_WINDOW_TEXT);
+    }
+    ret->count = count;
+    return text.n == 0;
+}
+
+void schedule_windows_format(const struct schedule *s, char ret_text[static SCHEDULE_WINDOWS_TEXT_MAX])
+{
+    char *p = ret_text;
+    for (const struct window *w = s->windows; w < s->windows + s->count; w++) {
+        if (p > ret_text)
+            *p++ = ';';
+        for (unsigned day = 0; day < 7; day++)
+            *p++ = (char)('0' + (w->days >> day & 1));
+        *p++ = ' ';
+        schedule_minute_format(w->start_minute, p);
+        p[5] = '-';
+        schedule_minute_format(w->end_minute, p + 6);
+        p += 11;
+    }
+    *p = '\0';
+}
+
 /* ---- zones ---- */
 
 /* The rules of a zone as its file had them. Governments change them, and a new file takes effect while the service
@@ -193,6 +227,22 @@ bool schedule_local(struct str name, int64_t at_us, struct schedule_time *ret)
         .minute = g_date_time_get_hour(there) * 60 + g_date_time_get_minute(there),
     };
     g_date_time_unref(there);
+    return true;
+}
+
+bool schedule_time_parse(struct str zone, struct str text, int64_t *ret_us)
+{
+    GTimeZone *rules = zone_of(zone);
+    if (!rules)
+        return false;
+    char copy[40];
+    snprintf(copy, sizeof copy, "%.*s%s", STR_ARG(text), text.n == strlen("2026-12-01T08:00") ? ":00" : "");
+    GDateTime *at = g_date_time_new_from_iso8601(copy, rules);
+    g_time_zone_unref(rules);
+    if (!at)
+        return false;
+    *ret_us = g_date_time_to_unix(at) * US_PER_S + g_date_time_get_microsecond(at);
+    g_date_time_unref(at);
     return true;
 }
 

@@ -9,6 +9,9 @@
 #define SCHEDULE_MINUTE_TEXT_MAX 6 /* "HH:MM" and a NUL */
 #define SCHEDULE_WINDOWS_MAX     14
 
+#define SCHEDULE_WINDOW_TEXT      19 /* "0010010 09:00-12:00": the days from sunday */
+#define SCHEDULE_WINDOWS_TEXT_MAX (SCHEDULE_WINDOWS_MAX * (SCHEDULE_WINDOW_TEXT + 1) + 1)
+
 #define SCHEDULE_WEEKDAYS  0x3eu
 #define SCHEDULE_WEEKEND   0x41u
 #define SCHEDULE_EVERY_DAY 0x7fu
@@ -37,12 +40,21 @@ bool schedule_days_supported(unsigned days);
 bool schedule_minute_parse(struct str text, int *ret_minute);
 void schedule_minute_format(int minute, char ret_text[static SCHEDULE_MINUTE_TEXT_MAX]);
 
+/* Windows as they are stored: with ; between them, "" for none. False for another text. */
+bool schedule_windows_parse(struct str text, struct schedule *ret);
+void schedule_windows_format(const struct schedule *s, char ret_text[static SCHEDULE_WINDOWS_TEXT_MAX]);
+
 struct schedule_time {
     int year, month, day, weekday; /* month from 1; weekday from sunday, 0 */
     int minute;                    /* of the day */
 };
 /* The time in a zone. False for an unknown zone, and outside the years 1 to 9999. Any thread. */
 bool schedule_local(struct str zone, int64_t at_us, struct schedule_time *ret);
+
+/* Reads an ISO 8601 date and time, as "2026-12-01T08:00", with an offset or in the zone's time. The zone must be known.
+ * Of a time that the clocks show twice the first is meant; one that they skip is read as if they had not changed yet.
+ */
+bool schedule_time_parse(struct str zone, struct str text, int64_t *ret_us);
 
 /* True for the name of a zone in the installed IANA database. Any thread. */
 bool schedule_zone_known(struct str name);

@@ -8,7 +8,8 @@
 
 static bool is_tool(const struct route *row)
 {
-    return route_needs_key(row) && !row->media && !row->verify && !(row->flags & (ROUTE_PAGE | ROUTE_SITE_ONLY));
+    return route_needs_key(row) && !row->media && !row->verify && !(row->flags & (ROUTE_PAGE | ROUTE_SITE_ONLY)) &&
+           !(row->doc.flags & DOC_NO_TOOL);
 }
 
 static const struct route *next_tool(size_t *set, size_t *row)

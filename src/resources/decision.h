@@ -12,7 +12,7 @@ struct decision_query {
 #define DECISION_QUERY(member, type, ...) FIELD(struct decision_query, member, type, __VA_ARGS__)
 #define DECISION_QUERY_FIELDS                                                                                          \
     DECISION_QUERY(at, T_TIME, .error = ERR_INVALID_DATE, .doc = "the time of the call; default: now"),                \
-        DECISION_QUERY(digits, T_STRING, FORM("^[0-9]{1,4}$", "one to four digits"), .error = ERR_INVALID_FILTER,      \
+        DECISION_QUERY(digits, T_STRING, FORM("^[0-9]{1,8}$", "one to eight digits"), .error = ERR_INVALID_FILTER,     \
                        .flags = F_SECRET, .doc = "the code that the caller enters"),                                   \
         DECISION_QUERY(from, T_STRING, CALLER_FORM, .error = ERR_INVALID_FILTER,                                       \
                        .doc = "the caller's number; + is sent as %2B. Default: withheld")

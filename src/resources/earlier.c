@@ -43,7 +43,8 @@ static enum err earlier_create(struct request *q, struct reply *p)
     bool replayed;
     enum err e = create_input(q, &in);
     if (!e)
-        e = grant_create(&q->tx, &place, &in, q->idempotency_key, q->body_hash, g, &replayed);
+        e = grant_create(&q->tx, &place, &in, &(struct grant_request){.id = q->idempotency_key, .hash = q->body_hash},
+                         g, &replayed);
     if (e)
         return refuse_earlier(q, e);
     if (replayed)

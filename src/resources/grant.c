@@ -26,7 +26,8 @@ static enum err create_unlock(struct request *q, struct reply *p)
     const struct grant_place place = grant_place_of(q);
     struct grant *g = arena_new(q->tx.arena, struct grant);
     bool replayed;
-    enum err e = grant_create(&q->tx, &place, q->body, q->idempotency_key, q->body_hash, g, &replayed);
+    const struct grant_request request = {.id = q->idempotency_key, .hash = q->body_hash};
+    enum err e = grant_create(&q->tx, &place, q->body, &request, g, &replayed);
     if (e)
         return e;
     if (replayed)
@@ -39,7 +40,8 @@ static enum err create_unlock(struct request *q, struct reply *p)
 enum err grant_receipt(struct request *q)
 {
     struct grant g;
-    return grant_replay(&q->tx, &q->building_id, q->idempotency_key, q->body_hash, &g);
+    return grant_replay(&q->tx, &q->building_id,
+                        &(struct grant_request){.id = q->idempotency_key, .hash = q->body_hash}, &g);
 }
 
 static enum err list_unlocks(struct request *q, struct reply *p)

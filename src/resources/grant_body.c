@@ -1,6 +1,7 @@
 #include "resources/grant_body.h"
 
 #include "base/forms.h"
+#include "domain/pass.h"
 #include "resources/page.h"
 
 /* ---- fields of requests ---- */
@@ -119,6 +120,28 @@ const struct shape unlock_query_shape = SHAPE(struct grant_filter, "UnlockQuery"
 
 /* ---- replies ---- */
 
+static const struct field window_fields[] = {
+    FIELD(struct pass_window, days, T_STRINGS, .flags = F_REQUIRED | F_LOWER, .min = 1, .max = 7,
+          .values = schedule_day_names, .doc = "names from sunday to saturday: the days on which it begins"),
+    FIELD(struct pass_window, start, T_STRING, .flags = F_REQUIRED, TIME_OF_DAY_FORM, .doc = "HH:MM, inclusive"),
+    FIELD(struct pass_window, end, T_STRING, .flags = F_REQUIRED, TIME_OF_DAY_FORM,
+          .doc = "HH:MM, exclusive; on the next day, if it is not later than start"),
+};
+const struct shape pass_window_shape = SHAPE(struct pass_window, "PassWindow", window_fields);
+
+#define CALENDAR(member, type, ...) FIELD(struct pass_calendar, member, type, __VA_ARGS__)
+static const struct field calendar_fields[] = {
+    CALENDAR(from, T_TIME, .flags = F_REQUIRED | F_NULLABLE, .doc = "null: from its creation on"),
+    CALENDAR(until, T_TIME, .flags = F_REQUIRED | F_NULLABLE, .doc = "null: no end"),
+    CALENDAR(windows, T_OBJECTS, .flags = F_REQUIRED, .sub = &pass_window_shape, .doc = "empty: at any time"),
+    CALENDAR(timezone, T_STRING, .flags = F_REQUIRED, .doc = "IANA name, of the windows"),
+    CALENDAR(next_opening, T_TIME, .flags = F_REQUIRED | F_NULLABLE,
+             .doc = "when it opens next, without a change; the time of the reply: it opens now; null: never"),
+    CALENDAR(note, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "for the resident alone"),
+};
+static const struct shape calendar_shape =
+    SHAPE(struct pass_calendar, "PassCalendar", calendar_fields, .doc = "of a pass, which only opens at these times");
+
 #define OUT(member, type, ...) FIELD(struct unlock, member, type, __VA_ARGS__)
 static const struct field unlock_fields[] = {
     OUT(building_id, T_ID, .flags = F_REQUIRED),
@@ -142,6 +165,9 @@ static const struct field unlock_fields[] = {
     OUT(start, T_STRING, .doc = "routine: HH:MM"),
     OUT(end, T_STRING, .doc = "routine: HH:MM"),
     OUT(timezone, T_STRING, .doc = "routine: IANA name"),
+    OUT(pass, T_OBJECT, .sub = &calendar_shape,
+        .doc = "a pass: it opens only at these times, and is changed by /v1/passes. It has the type that is nearest to "
+               "it"),
 };
 const struct shape unlock_shape = SHAPE(struct unlock, "Unlock", unlock_fields);
 
@@ -177,17 +203,51 @@ static struct val minute_text(struct arena *a, int minute)
     return v_str(str_n(p, SCHEDULE_MINUTE_TEXT_MAX - 1));
 }
 
-static void put_schedule(struct arena *a, const struct schedule *s, struct unlock *u)
+static struct pass_window window_body(struct arena *a, const struct window *w)
 {
     struct val *names = arena_array(a, struct val, 7);
     size_t n = 0;
     for (int i = 0; schedule_day_names[i]; i++)
-        if (s->windows[0].days & 1u << i)
+        if (w->days & 1u << i)
             names[n++] = text(schedule_day_names[i]);
-    u->days = v_list(names, n);
-    u->start = minute_text(a, s->windows[0].start_minute);
-    u->end = minute_text(a, s->windows[0].end_minute);
+    return (struct pass_window){v_list(names, n), minute_text(a, w->start_minute), minute_text(a, w->end_minute)};
+}
+
+struct val pass_windows(struct arena *a, const struct schedule *s)
+{
+    struct pass_window *list = arena_array(a, struct pass_window, s->count + 1);
+    for (size_t i = 0; i < s->count; i++)
+        list[i] = window_body(a, &s->windows[i]);
+    return v_list(list, s->count);
+}
+
+/* A pass may have windows that no routine can have. */
+static void put_schedule(struct arena *a, const struct schedule *s, struct unlock *u)
+{
     u->timezone = v_str(s->timezone);
+    if (s->count != 1 || s->windows[0].end_minute <= s->windows[0].start_minute)
+        return;
+    const struct pass_window w = window_body(a, &s->windows[0]);
+    u->days = w.days;
+    u->start = w.start;
+    u->end = w.end;
+}
+
+static void put_calendar(struct tx *tx, const struct grant *g, struct unlock *u)
+{
+    struct pass_calendar *c = arena_new(tx->arena, struct pass_calendar);
+    int64_t next_us = 0;
+    *c = (struct pass_calendar){
+        .from = v_time_or_null(g->starts_us),
+        .until = g->ends_us == GRANT_NO_END ? v_null() : v_time(g->ends_us),
+        .windows = pass_windows(tx->arena, &g->schedule),
+        .timezone = v_str(g->schedule.timezone),
+        .next_opening = grant_opens_next(g, tx->now_us, &next_us) ? v_time(next_us) : v_null(),
+        .note = v_str(g->note),
+    };
+    u->pass = v_object(c);
+    if (g->ends_us != GRANT_NO_END)
+        u->ends_at = v_time(g->ends_us);
 }
 
 static void put_uses(const struct grant *g, struct unlock *u)
@@ -217,7 +277,8 @@ void unlock_fill(struct tx *tx, const struct id *building, const struct grant *g
         ret->updated_at = v_time(g->updated_us);
     switch (g->type) {
     case GRANT_TIMER:
-        ret->starts_at = v_time(g->starts_us);
+        if (g->starts_us)
+            ret->starts_at = v_time(g->starts_us);
         put_uses(g, ret);
         break;
     case GRANT_PASSCODE:
@@ -229,6 +290,8 @@ void unlock_fill(struct tx *tx, const struct id *building, const struct grant *g
         put_schedule(tx->arena, &g->schedule, ret);
         break;
     }
+    if (g->pass)
+        put_calendar(tx, g, ret);
 }
 
 const void *unlock_body(struct tx *tx, const struct id *building, const struct grant *g)

@@ -30,6 +30,7 @@ extern const struct route_set key_routes;        /* API keys */
 extern const struct route_set log_routes;        /* /v1/logs: the activity log */
 extern const struct route_set meta_routes;       /* health, the OpenAPI document, the guide for agents */
 extern const struct route_set operation_routes;  /* adding and removing linked buildings: quotes and their execution */
+extern const struct route_set pass_routes;       /* /v1/passes: grants with a calendar */
 extern const struct route_set phone_routes;      /* the forwarding phone */
 extern const struct route_set plan_routes;       /* the plans on offer */
 extern const struct route_set settings_routes;   /* a building's setup and settings */

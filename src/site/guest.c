@@ -7,6 +7,7 @@
 
 #define PAGE_MAX  (64u << 10)
 #define FACT_MAX  200
+#define LIST_MAX  8192 /* of windows */
 #define MARK_OPEN STR("<!-- ")
 #define MARK_END  STR(" -->")
 #define NOON      (12 * 60)
@@ -16,8 +17,9 @@ struct fact {
     bool markup;     /* of the template, so escaped already */
 };
 
-enum guest_fact { BUILDING, CODE, FROM, UNTIL, DAYS, START, END, CITY, FACTS };
-static const char *const fact_names[] = {"building", "code", "from", "until", "days", "start", "end", "city", NULL};
+enum guest_fact { BUILDING, CODE, FROM, UNTIL, DAYS, START, END, WINDOWS, CITY, FACTS };
+static const char *const fact_names[] = {"building", "code", "from",    "until", "days",
+                                         "start",    "end",  "windows", "city",  NULL};
 
 struct guest_page {
     struct tx *tx;
@@ -112,7 +114,15 @@ static struct str guest_days(const struct guest_page *g, unsigned days)
         return guest_let(g, "weekdays");
     if (days == SCHEDULE_WEEKEND)
         return guest_let(g, "weekend");
-    return guest_item(guest_let(g, "each"), __builtin_ctz(days));
+    struct buf b = BUF(FACT_MAX);
+    for (int day = 0; schedule_day_names[day]; day++)
+        if (days >> day & 1) {
+            buf_str(&b, b.n ? STR(", ") : STR(""));
+            buf_str(&b, guest_item(guest_let(g, "each"), day));
+        }
+    const struct str list = arena_str(g->tx->arena, buf_view(&b));
+    buf_done(&b);
+    return list;
 }
 
 /* "Europe/New_York" as "New York". */
@@ -129,52 +139,6 @@ static void set_fact(struct guest_page *g, enum guest_fact fact, struct str text
 {
     g->facts[fact].text = text;
     g->facts[fact].markup = markup;
-}
-
-static void find_facts(struct guest_page *g)
-{
-    const struct guest_view *v = g->view;
-    const bool weekly = v->grant.type == GRANT_ROUTINE;
-    g->zone = weekly ? v->grant.schedule.timezone : v->timezone.p ? v->timezone : STR("UTC");
-    set_fact(g, BUILDING, v->building, false);
-    set_fact(g, CITY, guest_city(g->tx, g->zone), false);
-    if (v->grant.type == GRANT_PASSCODE)
-        set_fact(g, CODE, str_z(v->grant.code), false);
-    if (v->grant.ends_us != GRANT_NO_END)
-        set_fact(g, UNTIL, guest_date(g, v->grant.ends_us), true);
-    if (v->grant.starts_us > g->tx->now_us)
-        set_fact(g, FROM, guest_date(g, v->grant.starts_us), true);
-    if (weekly) {
-        set_fact(g, DAYS, guest_days(g, v->grant.schedule.windows[0].days), true);
-        set_fact(g, START, guest_clock(g, v->grant.schedule.windows[0].start_minute), true);
-        set_fact(g, END, guest_clock(g, v->grant.schedule.windows[0].end_minute), true);
-    }
-}
-
-/* ---- the page ---- */
-
-static bool word_holds(const struct guest_page *g, struct str word)
-{
-    const struct guest_view *v = g->view;
-    const struct {
-        const char *name;
-        bool holds;
-    } words[] = {
-        {"on", v->works},
-        {"off", !v->works},
-        {"code", v->grant.type == GRANT_PASSCODE},
-        {"voice", v->grant.voice},
-        {"timer", v->grant.type == GRANT_TIMER},
-        {"routine", v->grant.type == GRANT_ROUTINE},
-        {"open", v->grant.type != GRANT_PASSCODE},
-        {"from", g->facts[FROM].text.p != NULL},
-        {"until", g->facts[UNTIL].text.p != NULL && !g->facts[FROM].text.p},
-        {"times", g->facts[UNTIL].text.p != NULL || v->grant.type == GRANT_ROUTINE},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_eq(word, str_z(words[i].name)))
-            return words[i].holds;
-    return str_eq(word, str_z(g->language));
 }
 
 /* Writes a fact for "NAME}…" and returns the part behind it; without such a fact, writes the brace. */
@@ -200,6 +164,65 @@ static void put_text(const struct guest_page *g, struct str text, struct buf *ou
         if (rest.p)
             rest = put_fact(g, rest, out);
     }
+}
+
+/* A piece of the template for each window. */
+static struct str guest_windows(struct guest_page *g)
+{
+    const struct schedule *s = &g->view->grant.schedule;
+    struct buf b = BUF(LIST_MAX);
+    for (const struct window *w = s->windows; w < s->windows + s->count; w++) {
+        set_fact(g, DAYS, guest_days(g, w->days), true);
+        set_fact(g, START, guest_clock(g, w->start_minute), true);
+        set_fact(g, END, guest_clock(g, w->end_minute), true);
+        put_text(g, guest_let(g, "window"), &b);
+    }
+    const struct str list = arena_str(g->tx->arena, buf_view(&b));
+    buf_done(&b);
+    return list;
+}
+
+static void find_facts(struct guest_page *g)
+{
+    const struct guest_view *v = g->view;
+    const struct str own = v->grant.schedule.timezone;
+    g->zone = own.p ? own : v->timezone.p ? v->timezone : STR("UTC");
+    set_fact(g, BUILDING, v->building, false);
+    set_fact(g, CITY, guest_city(g->tx, g->zone), false);
+    if (v->grant.type == GRANT_PASSCODE)
+        set_fact(g, CODE, str_z(v->grant.code), false);
+    if (v->grant.ends_us != GRANT_NO_END)
+        set_fact(g, UNTIL, guest_date(g, v->grant.ends_us), true);
+    if (v->grant.starts_us > g->tx->now_us)
+        set_fact(g, FROM, guest_date(g, v->grant.starts_us), true);
+    set_fact(g, WINDOWS, guest_windows(g), true);
+}
+
+/* ---- the page ---- */
+
+static bool word_holds(const struct guest_page *g, struct str word)
+{
+    const struct guest_view *v = g->view;
+    const struct {
+        const char *name;
+        bool holds;
+    } words[] = {
+        {"on", v->works},
+        {"off", !v->works},
+        {"code", v->grant.type == GRANT_PASSCODE},
+        {"voice", v->grant.voice},
+        {"timer", v->grant.type == GRANT_TIMER},
+        {"routine", v->grant.type == GRANT_ROUTINE},
+        {"open", v->grant.type != GRANT_PASSCODE},
+        {"begins", g->facts[FROM].text.p != NULL && !g->facts[UNTIL].text.p},
+        {"from", g->facts[FROM].text.p != NULL && g->facts[UNTIL].text.p},
+        {"until", g->facts[UNTIL].text.p != NULL && !g->facts[FROM].text.p},
+        {"times", g->facts[FROM].text.p != NULL || g->facts[UNTIL].text.p || v->grant.schedule.count},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_eq(word, str_z(words[i].name)))
+            return words[i].holds;
+    return str_eq(word, str_z(g->language));
 }
 
 /* The words of `if` around a part that is left out, including the one that does not hold; 0: it is kept. */

@@ -118,7 +118,7 @@ static void put_gather(const struct config *c, const struct twiml_session *s, co
 {
     const bool speech = collect->collect.speech;
     buf_printf(out, "<Gather input=\"%s\" numDigits=\"%zu\" finishOnKey=\"#\" timeout=\"%lld\"",
-               speech ? "dtmf speech" : "dtmf", CALL_CODE_MAX - strlen(s->call.code),
+               speech ? "dtmf speech" : "dtmf", call_code_end(&s->call) - strlen(s->call.code),
                (long long)((collect->collect.wait_ms + 999) / 1000));
     if (speech) {
         buf_lit(out, " speechTimeout=\"2\" hints=\"" HINTS "\"");

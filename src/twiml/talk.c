@@ -83,7 +83,7 @@ void twiml_hung_up(struct twiml_turn *t)
 static enum err take_keys(struct twiml_turn *t, struct str digits)
 {
     const struct call *c = &t->s->call;
-    const size_t asked = CALL_CODE_MAX - strlen(c->code);
+    const size_t asked = call_code_end(c) - strlen(c->code);
     for (size_t i = 0; i < digits.n && i < asked; i++) {
         enum err e = twiml_report(t, (struct call_event){.kind = CALL_DIGIT, .digit = digits.p[i]});
         if (e)

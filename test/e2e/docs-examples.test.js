@@ -31,6 +31,9 @@ const EMAIL = 'resident@example.com';
 
 const passcode = (person) => grant(person, { type: 'passcode', label: 'Guest' });
 const withGrant = async ({ person }) => ({ replace: { [ID]: (await passcode(person)).id } });
+const withPass = async ({ person }) => ({
+    replace: { [ID]: ok(await person.client.post('/v1/passes', { timezone: 'UTC' }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201).id },
+});
 const webhook = async (person) => ok(await person.client.post('/v1/webhooks',
     { url: `https://receiver.test/${idempotencyKey()}`, events: ['access.granted'] }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
 /** An account has five at most, so each is deleted again. */
@@ -78,6 +81,7 @@ const ringing = (listening) => async ({ client, daemon, trunk }) => {
  */
 const NEEDS = {
     getUnlock: withGrant, updateUnlock: withGrant, revokeUnlock: withGrant,
+    getPass: withPass, updatePass: withPass, revokePass: withPass,
     createUnlockLink: withGrant, getUnlockLink: withGrant, deleteUnlockLink: withGrant,
     updateSettings: async ({ person }) => {
         const { headers } = await person.client.get(`/v1/buildings/${person.building.id}/settings`);

@@ -23,6 +23,7 @@ const REASONS = {
     wrong_code: () => 'All entered codes are wrong.',
     keypad_closed: () => 'After too many wrong codes, the keypad is closed to callers like this one for a while.',
     not_listed: () => 'The building lists the callers that may open, and not this one.',
+    outside_window: () => 'The code is right, but opens at other times.',
     one_way: () => 'The call box took no audio in this call, so it could hear no tone.',
 };
 const WHYS = {

@@ -32,41 +32,72 @@ WHERE b.id = $key:text
 
 -- name: access_usable
 -- The grants of the building of type $type that are usable at $now, oldest first.
-SELECT id:idbytes, label:text, remaining_uses:int?, access_code:text, voice:bool, {schedule}
+SELECT id:idbytes, label:text, remaining_uses:int?, access_code:text, voice:bool, {schedule}, windows:text
 FROM access_grant {by access_grant_usable}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
     AND (remaining_uses IS NULL OR remaining_uses > 0)
     AND type = $type:int AND ends_at > $now:time AND starts_at <= $now
+UNION ALL
+SELECT id, label, remaining_uses, access_code, voice, {schedule}, windows
+FROM pass {by pass_usable}
+WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
+    AND type = $type AND ends_at > $now AND starts_at <= $now
 ORDER BY id
 
 -- name: access_passcodes
--- The number of passcodes (type 1) that are usable at $now, and how many of them may be spoken; and the lengths of the
--- codes: bit n is set if one has n digits.
+-- The number of passcodes (type 1) that are usable at $now, in a window or not, and how many of them may be spoken; and
+-- the lengths of the codes: bit n is set if one has n digits.
 SELECT count(*) AS usable:int, CAST(coalesce(sum(voice), 0) AS BIGINT) AS spoken:int,
     coalesce(max(CASE length(access_code) WHEN 1 THEN 2 ELSE 0 END) + max(CASE length(access_code) WHEN 2 THEN 4 ELSE 0 END)
-        + max(CASE length(access_code) WHEN 3 THEN 8 ELSE 0 END) + max(CASE length(access_code) WHEN 4 THEN 16 ELSE 0 END), 0) AS lengths:int
-FROM access_grant {by access_grant_usable}
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
-    AND (remaining_uses IS NULL OR remaining_uses > 0)
-    AND type = 1 AND ends_at > $now:time
+        + max(CASE length(access_code) WHEN 3 THEN 8 ELSE 0 END) + max(CASE length(access_code) WHEN 4 THEN 16 ELSE 0 END)
+        + max(CASE length(access_code) WHEN 5 THEN 32 ELSE 0 END) + max(CASE length(access_code) WHEN 6 THEN 64 ELSE 0 END)
+        + max(CASE length(access_code) WHEN 7 THEN 128 ELSE 0 END) + max(CASE length(access_code) WHEN 8 THEN 256 ELSE 0 END), 0) AS lengths:int
+FROM (SELECT voice, access_code FROM access_grant {by access_grant_usable}
+    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
+        AND (remaining_uses IS NULL OR remaining_uses > 0) AND type = 1 AND ends_at > $now:time
+    UNION ALL
+    SELECT voice, access_code FROM pass {by pass_usable}
+    WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
+        AND type = 1 AND ends_at > $now AND starts_at <= $now) AS codes
 
 -- name: access_newest
 -- The newest $limit grants that are not revoked, usable or not.
 SELECT {grant}
 FROM access_grant
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND revoked = 0
+UNION ALL
+SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked = 0
 ORDER BY id DESC LIMIT $limit:int
+
+-- name: access_newest (postgresql)
+-- Its planner does not merge the two in the order of their IDs.
+SELECT {grant} FROM (
+    SELECT {grant}
+    FROM access_grant
+    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND revoked = 0
+    ORDER BY id DESC LIMIT $limit) AS grants
+UNION ALL
+SELECT {grant} FROM (
+    SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked = 0
+    ORDER BY id DESC LIMIT $limit) AS passes
+ORDER BY id DESC LIMIT $limit
 
 -- name: access_count
 -- The number of grants that are not revoked, counted up to $limit.
 SELECT count(*) AS grants:int FROM (SELECT 1 FROM access_grant
     WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
-    AND revoked = 0 LIMIT $limit:int) AS counted
+    AND revoked = 0
+    UNION ALL
+    SELECT 1 FROM pass WHERE building_id = $building_id AND revoked = 0 LIMIT $limit:int) AS counted
 
 -- name: access_take_use
 UPDATE access_grant SET remaining_uses = remaining_uses - 1
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND revoked = 0
     AND id = $id:idbytes AND enabled = 1 AND remaining_uses > 0
+
+-- name: access_take_pass_use
+UPDATE pass SET remaining_uses = remaining_uses - 1
+WHERE building_id = $building_id:id AND revoked = 0 AND id = $id:idbytes AND enabled = 1 AND remaining_uses > 0
 
 -- name: access_released
 UPDATE building SET last_buzz_at = $last_buzz_at:time,

@@ -36,7 +36,9 @@ UPDATE account SET exported_at = $exported_at:time WHERE id = $id:id AND email <
 -- name: account_usage
 SELECT CAST(coalesce(sum(b.unlock_count), 0) AS BIGINT) AS unlocks:int,
     CAST(coalesce(sum((SELECT c.enabled FROM grant_building n JOIN grant_count c ON c.building = n.number
-        WHERE n.id = b.id)), 0) AS BIGINT) AS grants:int
+        WHERE n.id = b.id)), 0)
+        + coalesce(sum((SELECT count(*) FROM (SELECT 1 FROM pass p WHERE p.building_id = b.id AND p.revoked = 0
+        AND p.enabled = 1 LIMIT 10000) AS passes)), 0) AS BIGINT) AS grants:int
 FROM building b WHERE b.account_id = $account_id:id AND (CAST($id:id AS TEXT) IS NULL OR b.id = $id)
 
 -- name: account_subscribe

@@ -71,6 +71,9 @@ UPDATE building SET virtual_number = $virtual_number:text WHERE account_id = $ac
 -- name: building_for_number
 SELECT account_id:id, virtual_number:text, country:text FROM building WHERE id = $id:id
 
+-- name: building_zone
+SELECT timezone:text FROM building WHERE id = $id:id
+
 -- name: building_delete
 DELETE FROM building WHERE account_id = $account_id:id AND id = $id:id
 

@@ -70,6 +70,15 @@ FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id =
     AND (revoked, id) > ($after:any, $then_after:any)
 ORDER BY revoked, id LIMIT $limit:int
 
+-- name: export_pass
+SELECT revoked:int, id:idbytes,
+    CASE type WHEN 0 THEN 'timer' WHEN 1 THEN 'passcode' ELSE 'routine' END AS type:text, label:text, enabled:bool,
+    version:int, created_at:time, updated_at:time, starts_at:time, ends_at:time, remaining_uses:int, max_uses:int,
+    access_code:text, voice:bool, timezone:text, windows:text, note:text, request_id:text, created_by:idbytes,
+    member_id:idbytes
+FROM pass WHERE building_id = $owner:text AND (revoked, id) > ($after:any, $then_after:any)
+ORDER BY revoked, id LIMIT $limit:int
+
 -- name: export_guest_link
 -- The token is a secret of the guest.
 SELECT grant_id:idbytes, building_id:id, timezone:text, created_at:time

@@ -1,6 +1,7 @@
 -- Access grants. A grant is live (revoked = 0) or not; its status is derived from the columns when it is read.
--- $building_id is the building's ID, except in grant_get. Grants have the number of their building (table
--- grant_building), IDs of 12 bytes, and types as in enum grant_type.
+-- $building_id is the building's ID. Grants have the number of their building (table grant_building), IDs of 12 bytes, and
+-- types as in enum grant_type. Passes are in a table of their own, with the same columns. Statements that read grants
+-- read both; those that begin with pass_ write a pass as the others write a grant.
 
 -- name: grant_insert
 -- Inserts no row if the building has no number yet, or already has the request.
@@ -30,16 +31,28 @@ days:int, start_minute:int, end_minute:int, timezone:text
 -- columns: grant
 id:idbytes, revoked:bool, type:int, label:text, enabled:bool, version:int, created_at:time, updated_at:time?,
     starts_at:time, ends_at:time, remaining_uses:int?,
-    max_uses:int?, access_code:text, voice:bool, {schedule}, request_id:text, created_by:idbytes
+    max_uses:int?, access_code:text, voice:bool, {schedule}, request_id:text, created_by:idbytes, windows:text, note:text
+
+-- columns: receipt
+{grant}, request_hash:blob
+
+-- columns: ended
+enabled:bool, type:int, label:text
 
 -- name: grant_get (sqlite)
 -- $building is the building's number. IN would make SQLite fill a temporary set for each call.
 SELECT {grant} FROM access_grant WHERE building = $building:int AND revoked = 0 AND id = $id:idbytes
 UNION ALL
 SELECT {grant} FROM access_grant WHERE building = $building AND revoked = 1 AND id = $id
+UNION ALL
+SELECT {grant} FROM pass WHERE building_id = $building_id:id AND revoked = 0 AND id = $id
+UNION ALL
+SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked = 1 AND id = $id
 
 -- name: grant_get (postgresql)
 SELECT {grant} FROM access_grant WHERE building = $building AND revoked IN (0, 1) AND id = $id
+UNION ALL
+SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked IN (0, 1) AND id = $id
 
 -- name: grant_find (sqlite)
 SELECT {grant} FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
@@ -47,15 +60,25 @@ SELECT {grant} FROM access_grant WHERE building = (SELECT number FROM grant_buil
 UNION ALL
 SELECT {grant} FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $building_id)
     AND revoked = 1 AND id = $id
+UNION ALL
+SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked = 0 AND id = $id
+UNION ALL
+SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked = 1 AND id = $id
 
 -- name: grant_find (postgresql)
 SELECT {grant} FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $building_id)
     AND revoked IN (0, 1) AND id = $id
+UNION ALL
+SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked IN (0, 1) AND id = $id
 
 -- name: grant_by_request
-SELECT {grant}, request_hash:blob
+SELECT {receipt}
 FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
     AND request_key = $request_key:int
+
+-- name: pass_by_request
+SELECT {receipt}
+FROM pass WHERE building_id = $building_id:id AND request_key = $request_key:int
 
 -- name: grant_update
 UPDATE access_grant SET label = $label:text, enabled = $enabled:bool, starts_at = $starts_at:time,
@@ -69,7 +92,28 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) 
 -- name: grant_revoke
 UPDATE access_grant SET revoked = 1, version = version + 1, updated_at = $updated_at:time
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND revoked = 0 AND id = $id:idbytes
-RETURNING enabled:int, type:int, label:text
+RETURNING {ended}
+
+-- name: pass_insert
+-- Inserts no row if the building has the request already.
+INSERT INTO pass (building_id, id, type, label, enabled, created_at, starts_at, ends_at, remaining_uses, max_uses,
+    access_code, voice, timezone, windows, note, request_id, request_key, request_hash, created_by, member_id)
+VALUES ($building_id:id, $id:idbytes, $type:int, $label:text, $enabled:bool, $created_at:time, $starts_at:time,
+    $ends_at:time, $remaining_uses:int?, $remaining_uses, $access_code:text, $voice:bool, $timezone:text, $windows:text,
+    $note:text, $request_id:text, $request_key:int, $request_hash:blob, $created_by:idbytes, $member_id:idbytes)
+ON CONFLICT DO NOTHING
+
+-- name: pass_update
+UPDATE pass SET type = $type:int, label = $label:text, enabled = $enabled:bool, starts_at = $starts_at:time,
+    ends_at = $ends_at:time, remaining_uses = $remaining_uses:int?, access_code = $access_code:text,
+    voice = $voice:bool, timezone = $timezone:text, windows = $windows:text, note = $note:text,
+    updated_at = $updated_at:time, max_uses = $max_uses:int?, version = version + 1
+WHERE building_id = $building_id:id AND revoked = 0 AND id = $id:idbytes AND version = $version:int
+
+-- name: pass_revoke
+UPDATE pass SET revoked = 1, version = version + 1, updated_at = $updated_at:time
+WHERE building_id = $building_id:id AND revoked = 0 AND id = $id:idbytes
+RETURNING {ended}
 
 -- A code belongs to a passcode that can open at $now, or will without a change.
 
@@ -82,6 +126,12 @@ WHERE b.account_id = $account_id:id AND g.enabled = 1 AND g.revoked = 0
     AND (g.remaining_uses IS NULL OR g.remaining_uses > 0) AND g.ends_at > $now:time
     AND (g.member_id = $member_id:idbytes OR lower(hex(g.created_by)) IN (SELECT k.id FROM api_key k
     WHERE k.account_id = $account_id AND k.revoked_at = $now))
+UNION ALL
+SELECT p.building_id, p.id FROM building b JOIN pass p {by pass_usable} ON p.building_id = b.id
+WHERE b.account_id = $account_id AND p.enabled = 1 AND p.revoked = 0
+    AND (p.remaining_uses IS NULL OR p.remaining_uses > 0) AND p.ends_at > $now
+    AND (p.member_id = $member_id OR lower(hex(p.created_by)) IN (SELECT k.id FROM api_key k
+    WHERE k.account_id = $account_id AND k.revoked_at = $now))
 LIMIT $limit:int
 
 -- name: grant_made_by (postgresql)
@@ -91,6 +141,12 @@ WHERE b.account_id = $account_id AND g.enabled = 1 AND g.revoked = 0
     AND (g.remaining_uses IS NULL OR g.remaining_uses > 0) AND g.ends_at > $now
     AND (g.member_id = $member_id OR encode(g.created_by,
     'hex') IN (SELECT k.id FROM api_key k WHERE k.account_id = $account_id AND k.revoked_at = $now))
+UNION ALL
+SELECT p.building_id, p.id FROM building b JOIN pass p ON p.building_id = b.id
+WHERE b.account_id = $account_id AND p.enabled = 1 AND p.revoked = 0
+    AND (p.remaining_uses IS NULL OR p.remaining_uses > 0) AND p.ends_at > $now
+    AND (p.member_id = $member_id OR encode(p.created_by,
+    'hex') IN (SELECT k.id FROM api_key k WHERE k.account_id = $account_id AND k.revoked_at = $now))
 LIMIT $limit
 
 -- name: grant_code_taken
@@ -98,12 +154,20 @@ SELECT 1 FROM access_grant {by access_grant_code}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
     AND access_code = $access_code:text AND enabled = 1 AND revoked = 0 AND id <> $id:idbytes
     AND ends_at > $now:time AND (remaining_uses IS NULL OR remaining_uses > 0)
+UNION ALL
+SELECT 1 FROM pass {by pass_code}
+WHERE building_id = $building_id AND access_code = $access_code AND enabled = 1 AND revoked = 0 AND id <> $id
+    AND ends_at > $now AND (remaining_uses IS NULL OR remaining_uses > 0)
 
 -- name: grant_codes
 SELECT access_code:text FROM access_grant {by access_grant_code}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND access_code IS NOT NULL
     AND enabled = 1 AND revoked = 0
     AND ends_at > $now:time AND (remaining_uses IS NULL OR remaining_uses > 0)
+UNION ALL
+SELECT access_code FROM pass {by pass_code}
+WHERE building_id = $building_id AND access_code IS NOT NULL AND enabled = 1 AND revoked = 0
+    AND ends_at > $now AND (remaining_uses IS NULL OR remaining_uses > 0)
 
 -- name: grant_code_release
 -- Switches off the passcode that has code $access_code and cannot open any more, unless $id is its ID or $request_key
@@ -135,6 +199,46 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) 
     AND coalesce(remaining_uses, 1) >= $uses_from:int
     AND ends_at > $ends_after:time AND ends_at <= $ends_until:time AND starts_at > $starts_after:time
     AND starts_at <= $starts_until:time
+UNION ALL
+SELECT {grant}
+FROM pass
+WHERE building_id = $building_id AND revoked = 0 AND id < $before AND id >= $first
+    AND (CAST($type AS BIGINT) IS NULL OR type = $type) AND enabled >= $enabled_from
+    AND coalesce(remaining_uses, 1) >= $uses_from
+    AND ends_at > $ends_after AND ends_at <= $ends_until AND starts_at > $starts_after AND starts_at <= $starts_until
+ORDER BY id DESC LIMIT $limit:int
+
+-- name: grant_list (postgresql)
+-- Its planner does not merge the two in the order of their IDs.
+SELECT {grant} FROM (
+    SELECT {grant}
+    FROM access_grant
+    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND revoked = 0
+        AND id < $before AND id >= $first
+        AND (CAST($type AS BIGINT) IS NULL OR type = $type) AND enabled >= $enabled_from
+        AND coalesce(remaining_uses, 1) >= $uses_from
+        AND ends_at > $ends_after AND ends_at <= $ends_until AND starts_at > $starts_after
+        AND starts_at <= $starts_until
+    ORDER BY id DESC LIMIT $limit) AS grants
+UNION ALL
+SELECT {grant} FROM (
+    SELECT {grant}
+    FROM pass
+    WHERE building_id = $building_id AND revoked = 0 AND id < $before AND id >= $first
+        AND (CAST($type AS BIGINT) IS NULL OR type = $type) AND enabled >= $enabled_from
+        AND coalesce(remaining_uses, 1) >= $uses_from
+        AND ends_at > $ends_after AND ends_at <= $ends_until AND starts_at > $starts_after AND starts_at <= $starts_until
+    ORDER BY id DESC LIMIT $limit) AS passes
+ORDER BY id DESC LIMIT $limit
+
+-- name: pass_list
+-- The same of passes alone.
+SELECT {grant}
+FROM pass
+WHERE building_id = $building_id:id AND revoked = 0 AND id < $before:blob AND id >= $first:idbytes
+    AND (CAST($type:int? AS BIGINT) IS NULL OR type = $type) AND enabled >= $enabled_from:int
+    AND coalesce(remaining_uses, 1) >= $uses_from:int
+    AND ends_at > $ends_after:time AND ends_at <= $ends_until:time AND starts_at > $starts_after:time AND starts_at <= $starts_until:time
 ORDER BY id DESC LIMIT $limit:int
 
 -- name: grant_list_usable (sqlite)
@@ -151,7 +255,19 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) 
         AND id < $before:blob AND id >= $first:idbytes
     ORDER BY id DESC LIMIT $limit:int)
     AND enabled >= $enabled_from:int AND coalesce(remaining_uses, 1) >= $uses_from:int AND ends_at <= $ends_until:time
-ORDER BY id DESC
+UNION ALL
+SELECT {grant}
+FROM pass
+WHERE building_id = $building_id AND revoked = 0 AND id IN (
+    SELECT id FROM pass {by pass_usable}
+    WHERE building_id = $building_id AND enabled = 1 AND revoked = 0
+        AND (remaining_uses IS NULL OR remaining_uses > 0)
+        AND type IN (0, 1, 2) AND (CAST($type AS BIGINT) IS NULL OR type = $type)
+        AND ends_at > $ends_after AND starts_at > $starts_after AND starts_at <= $starts_until
+        AND id < $before AND id >= $first
+    ORDER BY id DESC LIMIT $limit)
+    AND enabled >= $enabled_from AND coalesce(remaining_uses, 1) >= $uses_from AND ends_at <= $ends_until
+ORDER BY id DESC LIMIT $limit
 
 -- name: grant_list_usable (postgresql)
 -- OFFSET 0 keeps the planner from reading all grants of the building in the order of their IDs.
@@ -168,7 +284,21 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND
     WHERE id < $before AND id >= $first
     ORDER BY id DESC LIMIT $limit)
     AND enabled >= $enabled_from AND coalesce(remaining_uses, 1) >= $uses_from AND ends_at <= $ends_until
-ORDER BY id DESC
+UNION ALL
+SELECT {grant}
+FROM pass
+WHERE building_id = $building_id AND revoked = 0 AND id IN (
+    SELECT id FROM (
+        SELECT id FROM pass
+        WHERE building_id = $building_id AND enabled = 1 AND revoked = 0
+            AND (remaining_uses IS NULL OR remaining_uses > 0)
+            AND type IN (0, 1, 2) AND (CAST($type AS BIGINT) IS NULL OR type = $type)
+            AND ends_at > $ends_after AND starts_at > $starts_after AND starts_at <= $starts_until
+        OFFSET 0) AS usable
+    WHERE id < $before AND id >= $first
+    ORDER BY id DESC LIMIT $limit)
+    AND enabled >= $enabled_from AND coalesce(remaining_uses, 1) >= $uses_from AND ends_at <= $ends_until
+ORDER BY id DESC LIMIT $limit
 
 -- name: grant_list_exhausted
 SELECT {grant}
@@ -176,7 +306,30 @@ FROM access_grant {by access_grant_exhausted}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
     AND remaining_uses = 0
     AND id < $before:blob AND id >= $first:idbytes AND (CAST($type:int? AS BIGINT) IS NULL OR type = $type)
+UNION ALL
+SELECT {grant}
+FROM pass {by pass_exhausted}
+WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND remaining_uses = 0
+    AND id < $before AND id >= $first AND (CAST($type AS BIGINT) IS NULL OR type = $type)
 ORDER BY id DESC LIMIT $limit:int
+
+-- name: grant_list_exhausted (postgresql)
+-- Its planner does not merge the two in the order of their IDs.
+SELECT {grant} FROM (
+    SELECT {grant}
+    FROM access_grant
+    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND enabled = 1 AND revoked = 0
+        AND remaining_uses = 0
+        AND id < $before AND id >= $first AND (CAST($type AS BIGINT) IS NULL OR type = $type)
+    ORDER BY id DESC LIMIT $limit) AS grants
+UNION ALL
+SELECT {grant} FROM (
+    SELECT {grant}
+    FROM pass
+    WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND remaining_uses = 0
+        AND id < $before AND id >= $first AND (CAST($type AS BIGINT) IS NULL OR type = $type)
+    ORDER BY id DESC LIMIT $limit) AS passes
+ORDER BY id DESC LIMIT $limit
 
 -- name: grant_list_disabled
 SELECT {grant}
@@ -184,7 +337,30 @@ FROM access_grant {by access_grant_disabled}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 0 AND revoked = 0
     AND id < $before:blob AND id >= $first:idbytes
     AND (CAST($type:int? AS BIGINT) IS NULL OR type = $type)
+UNION ALL
+SELECT {grant}
+FROM pass {by pass_disabled}
+WHERE building_id = $building_id AND enabled = 0 AND revoked = 0
+    AND id < $before AND id >= $first AND (CAST($type AS BIGINT) IS NULL OR type = $type)
 ORDER BY id DESC LIMIT $limit:int
+
+-- name: grant_list_disabled (postgresql)
+-- Its planner does not merge the two in the order of their IDs.
+SELECT {grant} FROM (
+    SELECT {grant}
+    FROM access_grant
+    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND enabled = 0 AND revoked = 0
+        AND id < $before AND id >= $first
+        AND (CAST($type AS BIGINT) IS NULL OR type = $type)
+    ORDER BY id DESC LIMIT $limit) AS grants
+UNION ALL
+SELECT {grant} FROM (
+    SELECT {grant}
+    FROM pass
+    WHERE building_id = $building_id AND enabled = 0 AND revoked = 0
+        AND id < $before AND id >= $first AND (CAST($type AS BIGINT) IS NULL OR type = $type)
+    ORDER BY id DESC LIMIT $limit) AS passes
+ORDER BY id DESC LIMIT $limit
 
 -- The last ID that a list may read: ID $most below $before of any type; no row if there are fewer.
 
@@ -194,19 +370,69 @@ id:idbytes
 -- name: grant_last
 SELECT {grant_last} FROM access_grant WHERE building = (SELECT number FROM grant_building
     WHERE id = $building_id:id) AND revoked = 0 AND id < $before:blob
+UNION ALL
+SELECT {grant_last} FROM pass
+WHERE building_id = $building_id AND revoked = 0 AND id < $before
 ORDER BY id DESC LIMIT 1 OFFSET CAST($most:int AS BIGINT) - 1
+
+-- name: grant_last (postgresql)
+-- Its planner does not merge the two in the order of their IDs.
+SELECT {grant_last} FROM (
+    SELECT {grant_last} FROM access_grant WHERE building = (SELECT number FROM grant_building
+        WHERE id = $building_id) AND revoked = 0 AND id < $before
+    ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS grants
+UNION ALL
+SELECT {grant_last} FROM (
+    SELECT {grant_last} FROM pass
+    WHERE building_id = $building_id AND revoked = 0 AND id < $before
+    ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS passes
+ORDER BY id DESC LIMIT 1 OFFSET CAST($most AS BIGINT) - 1
 
 -- name: grant_last_exhausted
 SELECT {grant_last} FROM access_grant {by access_grant_exhausted}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
     AND remaining_uses = 0 AND id < $before:blob
+UNION ALL
+SELECT {grant_last} FROM pass {by pass_exhausted}
+WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND remaining_uses = 0 AND id < $before
 ORDER BY id DESC LIMIT 1 OFFSET CAST($most:int AS BIGINT) - 1
+
+-- name: grant_last_exhausted (postgresql)
+-- Its planner does not merge the two in the order of their IDs.
+SELECT {grant_last} FROM (
+    SELECT {grant_last} FROM access_grant
+    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND enabled = 1 AND revoked = 0
+        AND remaining_uses = 0 AND id < $before
+    ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS grants
+UNION ALL
+SELECT {grant_last} FROM (
+    SELECT {grant_last} FROM pass
+    WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND remaining_uses = 0 AND id < $before
+    ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS passes
+ORDER BY id DESC LIMIT 1 OFFSET CAST($most AS BIGINT) - 1
 
 -- name: grant_last_disabled
 SELECT {grant_last} FROM access_grant {by access_grant_disabled}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 0 AND revoked = 0
     AND id < $before:blob
+UNION ALL
+SELECT {grant_last} FROM pass {by pass_disabled}
+WHERE building_id = $building_id AND enabled = 0 AND revoked = 0 AND id < $before
 ORDER BY id DESC LIMIT 1 OFFSET CAST($most:int AS BIGINT) - 1
+
+-- name: grant_last_disabled (postgresql)
+-- Its planner does not merge the two in the order of their IDs.
+SELECT {grant_last} FROM (
+    SELECT {grant_last} FROM access_grant
+    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND enabled = 0 AND revoked = 0
+        AND id < $before
+    ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS grants
+UNION ALL
+SELECT {grant_last} FROM (
+    SELECT {grant_last} FROM pass
+    WHERE building_id = $building_id AND enabled = 0 AND revoked = 0 AND id < $before
+    ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS passes
+ORDER BY id DESC LIMIT 1 OFFSET CAST($most AS BIGINT) - 1
 
 -- name: grant_usable_many
 -- Returns a row if more than $most grants are enabled, have uses left and end after $ends_after.
@@ -214,4 +440,8 @@ SELECT 1 FROM access_grant {by access_grant_usable}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
     AND (remaining_uses IS NULL OR remaining_uses > 0)
     AND type IN (0, 1, 2) AND ends_at > $ends_after:time
+UNION ALL
+SELECT 1 FROM pass {by pass_usable}
+WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
+    AND type IN (0, 1, 2) AND ends_at > $ends_after
 LIMIT 1 OFFSET $most:int

@@ -6,6 +6,10 @@ DELETE FROM access_grant WHERE building = (SELECT number FROM grant_building WHE
     (SELECT revoked, id FROM access_grant WHERE building = (SELECT number FROM grant_building
     WHERE id = $building_id) LIMIT $limit:int)
 
+-- name: removal_passes
+DELETE FROM pass WHERE building_id = $building_id:id AND (revoked, id) IN
+    (SELECT revoked, id FROM pass WHERE building_id = $building_id LIMIT $limit:int)
+
 -- name: removal_guest_links
 DELETE FROM guest_link WHERE building_id = $building_id:id AND grant_id IN
     (SELECT grant_id FROM guest_link WHERE building_id = $building_id LIMIT $limit:int)

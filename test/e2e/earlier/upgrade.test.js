@@ -209,6 +209,17 @@ describe('an upgrade', () => {
         await receiver.first((request) => request.body.event === 'unlock.revoked');
         return person;
     }
+    /** A door with two passes, one of which opens without a code: the earlier program does not know them. */
+    async function makePasses(one) {
+        const client = load.clients.get(one);
+        const host = await resident(client);
+        const ask = (method, path, json, headers) => host.client.request(method, path, { json, headers });
+        const make = async (body) => ok(await ask('POST', '/v1/passes', body, { 'Idempotency-Key': idempotencyKey() }), 201);
+        const passes = [await make({ label: 'Sister', access_code: '24680' }), await make({ label: 'Open', code: false, enabled: false })];
+        const ring = async () => ok(await client.post('/sandbox/calls', { to: host.number, from: '+15550001111', digits: '24680' })).outcome;
+        const open = async () => ok(await ask('PATCH', `/v1/passes/${passes[1].id}`, { enabled: true }, { 'If-Match': '"0"' }));
+        return { ring, open, list: async () => ok(await ask('GET', '/v1/unlock')).data.map(({ label }) => label) };
+    }
     const scopesOf = async (client) => ok(await client.request('GET', '/v1/account')).capabilities.scopes;
     const CURRENT = ['account:read', 'access:read', 'access:write', 'logs:read', 'setup:write', 'billing:write', 'buildings:write'];
 
@@ -223,7 +234,12 @@ describe('an upgrade', () => {
         assert.ok(version(only) > before, `both programs have schema ${before}: set REVISION to an earlier commit`);
         const keys = await makeKeys(only);
         const person = await makeEndpoint(only);
+        const door = await makePasses(only);
+        assert.equal(await door.ring(), 'released');
+        await door.open();
         await replace(only, EARLIER);
+        assert.deepEqual(await door.list(), []);
+        assert.equal(await door.ring(), 'forwarded', 'the earlier program opens by no pass');
         assert.deepEqual(await scopesOf(keys.owner), CURRENT);
         assert.deepEqual(await scopesOf(keys.robot), ['account:read']);
         assert.equal(ok(await keys.session.client.request('GET', '/v1/auth/keys')).data.length, 3);
@@ -234,6 +250,8 @@ describe('an upgrade', () => {
         receiver.answer = undefined;
         await replace(only, EARLIER, 'crash');
         await replace(only, binary);
+        assert.deepEqual(await door.list(), ['Open', 'Sister']);
+        assert.equal(await door.ring(), 'released');
         await eventually(() => receiver.requests.length > sent, 'the delivery');
         assert.equal(receiver.requests.at(-1).headers['x-service-delivery-id'], receiver.requests[0].body.eventId);
         assert.deepEqual(await scopesOf(keys.owner), [...CURRENT, 'webhooks:write', 'owner']);

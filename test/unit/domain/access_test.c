@@ -361,7 +361,7 @@ static void test_only_the_exact_code_matches(void **state)
 
 struct spoken_reading {
     const struct id *building;
-    char codes[2][GRANT_CODE_MAX + 1];
+    char codes[2][GRANT_CODE_DIGITS + 1];
     size_t count;
 };
 

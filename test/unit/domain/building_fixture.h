@@ -202,7 +202,8 @@ struct create_grant {
 static inline enum err create_grant_run(struct tx *tx, void *arg)
 {
     struct create_grant *c = arg;
-    return grant_create(tx, &c->place, c->in, c->key, c->hash, &c->grant, &c->replayed);
+    return grant_create(tx, &c->place, c->in, &(struct grant_request){.id = c->key, .hash = c->hash}, &c->grant,
+                        &c->replayed);
 }
 
 /* `body` is hashed in place of the canonical body. */

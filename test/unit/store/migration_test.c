@@ -141,7 +141,7 @@ static enum err look_for_request(void *arg, struct db *db)
     const int64_t key = crypto_hash64(STR("request-of-vera-01"));
     assert_int_equal(db_one(db, SQL(grant_by_request, .building_id = &(struct id){HOME}, .request_key = key), &c),
                      ERR_NONE);
-    const struct row_grant_by_request row = row_grant_by_request(&c, NULL);
+    const struct row_receipt row = row_receipt(&c, NULL);
     assert_true(str_eq(row.grant.label, STR("Vera")));
     assert_int_equal(row.request_hash.n, 12); /* the older hash was shorter */
     return ERR_NONE;

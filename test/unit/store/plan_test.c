@@ -28,8 +28,10 @@ static const struct exception {
 } exceptions[] = {
     {"access_usable", USABLE},
     {"access_callers", "of a building's few: the newest callers are kept"},
+    {"access_passcodes", USABLE},
     {"access_count", "of rows that a LIMIT has counted"},
     {"account_list_billed", START},
+    {"account_usage", "of the passes that a LIMIT has counted"},
     {"account_list_unbilled", START},
     {"activity_merge", PAGE},
     {"activity_kinds", "of rows that a LIMIT has counted"},

@@ -13,6 +13,7 @@ CREATE FUNCTION more() RETURNS bigint LANGUAGE sql STABLE AS $$SELECT current_se
 CREATE FUNCTION id_of(kind text, i bigint) RETURNS text LANGUAGE sql IMMUTABLE AS
     $$SELECT kind || lpad(to_hex(i), 14, '0') || right(md5(i::text), 9)$$;
 CREATE FUNCTION grant_of(i bigint) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$SELECT decode(id_of('d', i), 'hex')$$;
+CREATE FUNCTION pass_of(i bigint) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$SELECT decode(id_of('e', i), 'hex')$$;
 CREATE FUNCTION now_us() RETURNS bigint LANGUAGE sql IMMUTABLE AS $$SELECT 1760000000000000$$;
 CREATE FUNCTION at() RETURNS bigint LANGUAGE sql STABLE AS $$SELECT current_setting('portero.at')::bigint$$;
 CREATE FUNCTION account() RETURNS text LANGUAGE sql STABLE AS $$SELECT id_of('a', at())$$;
@@ -28,6 +29,7 @@ CREATE FUNCTION key_hash() RETURNS bytea LANGUAGE sql STABLE AS $$SELECT sha256(
 CREATE FUNCTION browser_hash() RETURNS bytea LANGUAGE sql STABLE AS $$SELECT sha256((at() + buildings())::text::bytea)$$;
 CREATE FUNCTION key_id() RETURNS text LANGUAGE sql STABLE AS $$SELECT id_of('c', at())$$;
 -- The grant of the fifth round, and the like.
+CREATE FUNCTION pass_id() RETURNS bytea LANGUAGE sql STABLE AS $$SELECT pass_of(at() + 4 * buildings())$$;
 CREATE FUNCTION grant_id() RETURNS bytea LANGUAGE sql STABLE AS $$SELECT grant_of(at() + 4 * buildings())$$;
 CREATE FUNCTION grant_text() RETURNS text LANGUAGE sql STABLE AS $$SELECT id_of('d', at() + 4 * buildings())$$;
 CREATE FUNCTION call_id() RETURNS text LANGUAGE sql STABLE AS $$SELECT id_of('c', at() + buildings())$$;
@@ -99,6 +101,14 @@ FROM (SELECT i, CASE WHEN i < size() THEN i / buildings() ELSE i END AS r FROM g
 INSERT INTO guest_link (building_id, grant_id, hash, token, created_at)
 SELECT id_of('b', i % buildings()), grant_of(i), encode(sha256(grant_of(i)), 'hex'), decode(repeat('ab', 54), 'hex'), now_us()
 FROM generate_series(0, size() - 1, 4) AS i;
+-- Half as many passes.
+INSERT INTO pass (building_id, revoked, id, type, label, enabled, created_at, starts_at, ends_at, remaining_uses, access_code, timezone, windows,
+    request_id, request_key, request_hash)
+SELECT id_of('b', i % buildings()), (r % 5 = 0)::int, pass_of(i), r % 3, 'Visitor ' || i % 1000, (r % 5 <> 1)::int, now_us() + i, 0,
+    CASE WHEN r % 5 = 2 THEN now_us() - 1 - i % 1000000 ELSE 9223372036854775807 END,
+    CASE WHEN r % 5 = 3 THEN 0 WHEN r % 2 = 0 THEN 3 END, CASE WHEN r % 3 = 1 THEN lpad(r::text, 6, '0') END, 'UTC', '',
+    'request-' || lpad(i::text, 24, '0'), ('x' || left(md5(i::text), 15))::bit(60)::bigint, decode(md5(i::text), 'hex')
+FROM (SELECT i, i / buildings() AS r FROM generate_series(0, size() / 2 - 1) AS i) AS rounds;
 INSERT INTO grant_count (building, enabled)
 SELECT building, count(*) FROM access_grant WHERE revoked = 0 AND enabled = 1 GROUP BY building;
 

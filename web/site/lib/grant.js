@@ -10,7 +10,9 @@ import { dayNames, hour, length, now, when, zone } from './time.js';
  * @typedef {'active' | 'scheduled' | 'inactive' | 'exhausted' | 'expired' | 'revoked'} Status
  * @typedef {{id: string, type: Kind, label: string, enabled: boolean, version: number, status: Status, created_at: string,
  *   starts_at?: string, ends_at?: string | null, remaining_uses?: number | null, access_code?: string,
- *   enter_code_with_voice?: boolean, days?: string[], start?: string, end?: string, timezone?: string}} Grant
+ *   enter_code_with_voice?: boolean, days?: string[], start?: string, end?: string, timezone?: string,
+ *   pass?: {from: string | null, until: string | null, windows: Window[], timezone: string}}} Grant
+ * @typedef {{days?: string[], start?: string, end?: string}} Window
  */
 
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
@@ -22,6 +24,9 @@ export const dayChoices = () => [
     ...[1, 2, 3, 4, 5, 6, 0].map((day) => /** @type {[string, string]} */ ([DAYS[day], dayNames[day]])),
 ];
 
+/** @param {Grant} grant */
+const beginOf = (grant) => grant.pass?.from ?? grant.starts_at;
+
 /** Its status now, as the service derives it. @param {Grant} grant @returns {Status} */
 export function statusOf(grant) {
     if (grant.status === 'revoked') return 'revoked';
@@ -29,19 +34,26 @@ export function statusOf(grant) {
     if (grant.remaining_uses === 0) return 'exhausted';
     if (grant.ends_at && Date.parse(grant.ends_at) <= now()) return 'expired';
     // The service's word counts where its clock is a little ahead.
-    return grant.status !== 'active' && grant.starts_at && Date.parse(grant.starts_at) > now() ? 'scheduled' : 'active';
+    const begins = beginOf(grant);
+    return grant.status !== 'active' && begins && Date.parse(begins) > now() ? 'scheduled' : 'active';
 }
 
 /** @param {Grant} grant */
 export const hasEnded = (grant) => ['inactive', 'exhausted', 'expired', 'revoked'].includes(statusOf(grant));
 
+/** @param {Window} window @param {string | undefined} timezone */
+function holds({ days = [], start = '', end = '' }, timezone) {
+    const [today, time] = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, weekday: 'long', hour: '2-digit', minute: '2-digit' })
+        .format(now()).toLowerCase().split(/,? (?=\d)/);
+    const overMidnight = end <= start, yesterday = DAYS[(DAYS.indexOf(today) + 6) % 7];
+    return (days.includes(today) && time >= start && (overMidnight || time < end)) || (overMidnight && days.includes(yesterday) && time < end);
+}
+
 /** Does it let in whoever buzzes now? @param {Grant} grant */
 export function opensNow(grant) {
     if (statusOf(grant) !== 'active' || grant.type === 'passcode') return false;
     if (grant.type === 'timer') return true;
-    const [today, time] = new Intl.DateTimeFormat('en-GB', { timeZone: grant.timezone, weekday: 'long', hour: '2-digit', minute: '2-digit' })
-        .format(now()).toLowerCase().split(/,? (?=\d)/);
-    return Boolean(grant.days?.includes(today)) && time >= (grant.start ?? '') && time < (grant.end ?? '');
+    return (grant.pass?.windows ?? [grant]).some((window) => holds(window, grant.timezone));
 }
 
 /** The word for its status. @param {Grant} grant */
@@ -60,19 +72,28 @@ export function usesText({ remaining_uses: left }) {
     return left === 1 ? t('grant.one_use') : t('grant.uses', { count: left });
 }
 
-/** "Weekdays, 9:00 to 12:00". @param {Grant} grant */
+/** "Weekdays, 9:00 to 12:00". @param {Window & {timezone?: string}} grant */
 function scheduleText({ days = [], start = '', end = '', timezone = zone }) {
-    const day = dayChoices().find(([value]) => value.split(' ').sort().join() === [...days].sort().join())?.[1] ?? days.join(', ');
+    const day = dayChoices().find(([value]) => value.split(' ').sort().join() === [...days].sort().join())?.[1] ?? days.map((name) => dayNames[DAYS.indexOf(name)]).join(', ');
     const elsewhere = timezone === zone ? '' : ` (${timezone.replace(/.*\//, '').replaceAll('_', ' ')})`;
     return t('grant.schedule', { days: day, start: hour(start), end: hour(end) }) + elsewhere;
 }
 
 /** When it opens the door: "until 17:30". @param {Grant} grant @returns {string} */
 export function timeText(grant) {
-    if (grant.type === 'routine') return scheduleText(grant);
+    if (!grant.pass) return grant.type === 'routine' ? scheduleText(grant) : spanText(grant);
+    const { windows, timezone } = grant.pass;
+    const span = windows.length === 0 || grant.pass.from || grant.pass.until ? [spanText(grant)] : [];
+    return [...windows.map((window) => scheduleText({ ...window, timezone })), ...span].join('; ');
+}
+
+/** @param {Grant} grant @returns {string} */
+function spanText(grant) {
+    const begins = beginOf(grant) ?? '';
+    if (!grant.ends_at && statusOf(grant) === 'scheduled') return t('grant.begins', { time: when(begins) });
     if (!grant.ends_at) return t('grant.no_end');
     const status = statusOf(grant);
-    if (status === 'scheduled') return t('grant.from_to', { start: when(grant.starts_at ?? ''), end: when(grant.ends_at) });
+    if (status === 'scheduled') return t('grant.from_to', { start: when(begins), end: when(grant.ends_at) });
     return Date.parse(grant.ends_at) <= now() ? t('grant.ended', { time: when(grant.ends_at) }) : t('grant.until', { time: when(grant.ends_at) });
 }
 
@@ -96,7 +117,7 @@ export function invitation(grant, building) {
         timer: t('grant.invite_timer', { building }),
         routine: t('grant.invite_routine', { building }),
     };
-    const time = statusOf(grant) === 'scheduled' || grant.type === 'routine' || grant.ends_at ? t('grant.invite_when', { when: timeText(grant) }) : '';
+    const time = statusOf(grant) === 'scheduled' || grant.type === 'routine' || grant.pass || grant.ends_at ? t('grant.invite_when', { when: timeText(grant) }) : '';
     return [lines[grant.type], time].filter(Boolean).join(' ');
 }
 

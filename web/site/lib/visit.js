@@ -71,6 +71,7 @@ const REASONS = {
     timer: 'visit.why_timer', routine: 'visit.why_routine', passcode: 'visit.why_passcode', no_grant: 'visit.why_no_grant', no_code: 'visit.why_no_code',
     wrong_code: 'visit.why_wrong_code', keypad_closed: 'visit.why_keypad', not_listed: 'visit.why_not_listed', no_tone: 'visit.why_no_tone', no_subscription: 'visit.why_no_plan',
     one_way: 'visit.why_one_way',
+    outside_window: 'visit.why_outside_window',
 };
 
 /** The sentence that answers "why?". @param {Entry} entry @param {Call} [record] */
