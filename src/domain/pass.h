@@ -1,5 +1,5 @@
 /* Passes: grants with a calendar of their own (docs/behaviour/passes.md). A pass is a grant to every function of
- * domain/grant.h; the functions here set its calendar. All fail as those of grants do. */
+ * domain/grant.h; the functions here set its calendar. All fail as the functions of grants do. */
 #pragma once
 #include "domain/grant.h"
 

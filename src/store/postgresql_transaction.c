@@ -20,7 +20,7 @@
 #include "base/wait.h"
 #include "store/postgresql.h"
 
-#define ATTEMPTS        32 /* in a row; then the task waits among those that met a lock */
+#define ATTEMPTS        32 /* in a row; then the task waits among the tasks that met a lock */
 #define ATTEMPTS_SHARED 4  /* together with other writes of this process; later attempts run alone */
 #define BACKOFF_US      500u
 #define BACKOFF_MAX_US  50000u

@@ -1,7 +1,7 @@
 -- Access grants. A grant is live (revoked = 0) or not; its status is derived from the columns when it is read.
 -- $building_id is the building's ID. Grants have the number of their building (table grant_building), IDs of 12 bytes, and
 -- types as in enum grant_type. Passes are in a table of their own, with the same columns. Statements that read grants
--- read both; those that begin with pass_ write a pass as the others write a grant.
+-- read both; statements named pass_ write a pass as the others write a grant.
 
 -- name: grant_insert
 -- Inserts no row if the building has no number yet, or already has the request.
