@@ -43,24 +43,6 @@ static bool query_refuse(const struct field *f, struct arena *a, const char *rul
     return false;
 }
 
-bool query_add(const struct field *f, struct str text, struct arena *a, json_t *values, struct schema_fault *ret_fault)
-{
-    if (!text.n)
-        return query_refuse(f, a, "must not be empty", ret_fault);
-    if (f->type == T_TIME && lost_plus(text, a))
-        return query_refuse(f, a, "must be an RFC 3339 date-time with offset: send %2B for the + of its offset",
-                            ret_fault);
-    if (json_object_set_new(values, f->name, json_of(f, text)) != 0)
-        return query_refuse(f, a, "must be UTF-8 text", ret_fault);
-    return true;
-}
-
-bool query_read_values(const struct shape *shape, const json_t *values, struct arena *a, void *ret,
-                       struct schema_fault *ret_fault)
-{
-    return schema_read(shape, values, ERR_INVALID_FILTER, a, ret, ret_fault);
-}
-
 static bool query_object(const struct shape *shape, struct str query, struct arena *a, json_t *object,
                          struct schema_fault *ret_fault)
 {
@@ -74,11 +56,16 @@ static bool query_object(const struct shape *shape, struct str query, struct are
             continue;
         if (json_object_get(object, f->name))
             return query_refuse(f, a, "must be given once", ret_fault);
-        struct str text = STR("");
-        if (value.n && !form_decode(value, a, &text))
+        struct str text = STR_NONE;
+        if (!value.n)
+            return query_refuse(f, a, "must not be empty", ret_fault);
+        if (!form_decode(value, a, &text))
             return query_refuse(f, a, "is not properly percent-encoded", ret_fault);
-        if (!query_add(f, text, a, object, ret_fault))
-            return false;
+        if (f->type == T_TIME && lost_plus(text, a))
+            return query_refuse(f, a, "must be an RFC 3339 date-time with offset: send %2B for the + of its offset",
+                                ret_fault);
+        if (json_object_set_new(object, f->name, json_of(f, text)) != 0)
+            return query_refuse(f, a, "must be UTF-8 text", ret_fault);
     }
     return true;
 }
@@ -99,7 +86,7 @@ bool query_read(const struct shape *shape, struct str query, struct arena *a, vo
     }
     json_t *object = json_object();
     bool read = object && query_object(shape, query, a, object, ret_fault) &&
-                query_read_values(shape, object, a, ret, ret_fault);
+                schema_read(shape, object, ERR_INVALID_FILTER, a, ret, ret_fault);
     json_decref(object);
     return read;
 }

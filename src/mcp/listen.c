@@ -136,17 +136,19 @@ static unsigned resources_named(const json_t *uris)
 
 bool mcp_listen(struct request *q, struct mcp_exchange *x, const struct mcp_message *m, const char **ret_why)
 {
-    const json_t *filter = json_object_get(m->params, "notifications");
-    const json_t *uris = json_object_get(filter, "resourceSubscriptions");
+    const struct json_node *filter = json_node_member(m->params, STR("notifications"));
+    const struct json_node *uris = json_node_member(filter, STR("resourceSubscriptions"));
+    json_t *list = NULL;
     struct str why;
     *ret_why = NULL;
-    if (!json_is_object(filter))
+    if (!json_node_is_object(filter))
         *ret_why = "notifications must be an object.";
     else if (m->id.n >= HUB_TAG_MAX)
         *ret_why = "The id of a subscription must be shorter.";
-    else if (uris && !json_is_array(uris))
+    else if (uris && (json_read(uris->text, &list) || !json_is_array(list)))
         *ret_why = "resourceSubscriptions must be a list.";
-    x->wanted = resources_named(uris);
+    x->wanted = resources_named(list);
+    json_decref(list);
     if (*ret_why || !mcp_call_make(q, &listen_row, NULL, &why))
         return false;
     x->frame = mcp_frame_listen;

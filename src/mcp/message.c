@@ -49,49 +49,54 @@ static bool fail(struct reading *r, int status, enum mcp_code code, struct str w
     return false;
 }
 
-/* STR_NONE if it is no string. */
-static struct str member_text(const json_t *of, const char *name)
+static struct str member_text(const struct reading *r, const struct json_node *of, struct str name)
 {
-    const json_t *value = json_object_get(of, name);
-    return str_n(json_string_value(value), json_string_length(value));
+    return json_node_string(json_node_member(of, name), r->arena);
 }
 
 /* ---- JSON-RPC ---- */
 
-/* STR_NONE if it is neither string nor integer. */
-static struct str id_text(struct arena *a, const json_t *id)
+/* Of an integer that is written in the usual way. */
+static bool is_digits(struct str s)
 {
-    if (json_is_integer(id))
-        return arena_printf(a, "%lld", (long long)json_integer_value(id));
-    if (!json_is_string(id))
+    uint64_t number;
+    return str_to_u64(s, INT64_MAX, &number);
+}
+
+/* An ID as it is written, but for an integer in another notation; STR_NONE if it is neither string nor integer. */
+static struct str id_text(struct arena *a, const struct json_node *id)
+{
+    json_t *value;
+    struct str text = STR_NONE;
+    if (json_node_is_string(id) || (id && is_digits(id->text)))
+        return id->text;
+    if (!id || json_read(id->text, &value))
         return STR_NONE;
-    struct buf quoted = BUF(HTTP_MAX_BODY * 8);
-    json_put_str(&quoted, str_n(json_string_value(id), json_string_length(id)));
-    const struct str text = arena_str(a, buf_view(&quoted));
-    buf_done(&quoted);
+    if (json_is_integer(value))
+        text = arena_printf(a, "%lld", (long long)json_integer_value(value));
+    json_decref(value);
     return text;
 }
 
 static bool read_envelope(struct reading *r)
 {
     struct mcp_message *m = r->message;
-    json_t *json;
-    if (json_read(r->http->body, &json))
+    const struct json_node *json;
+    if (json_nodes_read(r->http->body, r->arena, &json))
         return fail(r, 400, MCP_PARSE_ERROR, STR("The body is not JSON."));
-    json_keep(r->arena, json);
-    if (!json_is_object(json))
+    if (!json_node_is_object(json))
         return fail(r, 400, MCP_INVALID_REQUEST, STR("The body must be one JSON-RPC message; batches are not served."));
-    const json_t *id = json_object_get(json, "id");
+    const struct json_node *id = json_node_member(json, STR("id"));
     m->id = id_text(r->arena, id);
     if (id && !m->id.p)
         return fail(r, 400, MCP_INVALID_REQUEST, STR("id must be a string or an integer."));
-    if (!str_eq(member_text(json, "jsonrpc"), STR("2.0")))
+    if (!str_eq(member_text(r, json, STR("jsonrpc")), STR("2.0")))
         return fail(r, 400, MCP_INVALID_REQUEST, STR("jsonrpc must be \"2.0\"."));
-    r->method = member_text(json, "method");
+    r->method = member_text(r, json, STR("method"));
     if (!r->method.p)
         return fail(r, 400, MCP_INVALID_REQUEST, STR("method is missing: only requests and notifications are served."));
-    m->params = json_object_get(json, "params");
-    if (m->params && !json_is_object(m->params))
+    m->params = json_node_member(json, STR("params"));
+    if (m->params && !json_node_is_object(m->params))
         return fail(r, 400, MCP_INVALID_PARAMS, STR("params must be an object."));
     return true;
 }
@@ -138,9 +143,9 @@ static struct str only_header(const struct reading *r, struct str name)
 
 static bool read_revision(struct reading *r)
 {
-    const json_t *meta = json_object_get(r->message->params, "_meta");
+    const struct json_node *meta = json_node_member(r->message->params, STR("_meta"));
     const struct str head = only_header(r, STR("MCP-Protocol-Version"));
-    const struct str body = member_text(meta, META "protocolVersion");
+    const struct str body = member_text(r, meta, STR(META "protocolVersion"));
     const struct str named = body.p ? body : head;
     const bool current = str_eq(named, STR(MCP_REVISION));
     r->era = current ? CURRENT : OLDER;
@@ -148,7 +153,7 @@ static bool read_revision(struct reading *r)
         return mismatch(r, "MCP-Protocol-Version");
     if (current && !body.p)
         return fail(r, 400, MCP_INVALID_PARAMS, STR("_meta lacks " META "protocolVersion."));
-    if (current && !json_is_object(json_object_get(meta, META "clientCapabilities")))
+    if (current && !json_node_is_object(json_node_member(meta, STR(META "clientCapabilities"))))
         return fail(r, 400, MCP_INVALID_PARAMS, STR("_meta lacks " META "clientCapabilities."));
     if (!current && named.p && str_index(named, older_revisions) < 0)
         return refuse_revision(r, named, !body.p);
@@ -171,7 +176,7 @@ static bool repeats(struct str field, struct str value)
 
 static bool read_name(struct reading *r, const char *member)
 {
-    const struct str name = member_text(r->message->params, member);
+    const struct str name = member_text(r, r->message->params, str_z(member));
     r->message->name = name.p ? name : STR("");
     if (r->era == CURRENT && !repeats(only_header(r, STR("Mcp-Name")), r->message->name))
         return mismatch(r, "Mcp-Name");
@@ -203,7 +208,7 @@ bool mcp_message_read(const struct http_request *http, struct arena *a, struct m
         return true;
     if (!read_revision(&r) || !read_method(&r))
         return false;
-    const int older = str_index(member_text(ret->params, "protocolVersion"), older_revisions);
+    const int older = str_index(member_text(&r, ret->params, STR("protocolVersion")), older_revisions);
     ret->older = older < 0 ? NULL : older_revisions[older];
     return true;
 }

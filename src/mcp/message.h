@@ -4,7 +4,7 @@
  * client's capabilities in `_meta`, and fields of the head repeat parts of the body. Before, a client begins with
  * `initialize`; the revisions 2025-06-18 and 2025-11-25 of these are served, without sessions. */
 #pragma once
-#include "base/json.h"
+#include "base/json_nodes.h"
 #include "http/request.h"
 
 #define MCP_REVISION     "2026-07-28" /* the current one */
@@ -28,10 +28,10 @@ enum mcp_method {
 
 struct mcp_message {
     enum mcp_method method;
-    struct str id;     /* as JSON; STR_NONE: a notification, or a request whose ID cannot be read */
-    struct str name;   /* params.name or params.uri, of methods that need one; "" without one */
-    const char *older; /* the revision that `initialize` asks for, if it is served; else NULL */
-    json_t *params;    /* an object; NULL: none */
+    struct str id;                  /* as JSON; STR_NONE: a notification, or a request whose ID cannot be read */
+    struct str name;                /* params.name or params.uri, of methods that need one; "" without one */
+    const char *older;              /* the revision that `initialize` asks for, if it is served; else NULL */
+    const struct json_node *params; /* an object; NULL: none */
 };
 
 /* Why a message was refused: the codes come from JSON-RPC 2.0 and from the protocol. */
@@ -52,7 +52,7 @@ struct mcp_fault {
 };
 
 /* Reads the body and checks it against the head. Returns false with *ret_fault if it is refused; ret->id is set then,
- * too, if it could be read. All is kept by the arena. */
+ * too, if it could be read. Texts are in the arena, or in the body, which must live as long. */
 bool mcp_message_read(const struct http_request *r, struct arena *a, struct mcp_message *ret,
                       struct mcp_fault *ret_fault);
 

@@ -90,7 +90,7 @@ static void get_prompt(struct request *q, struct mcp_exchange *x, const struct m
 {
     struct buf members = BUF(REPLY_MAX);
     const char *why = NULL;
-    if (mcp_put_prompt(m->name, json_object_get(m->params, "arguments"), &members, &why))
+    if (mcp_put_prompt(m->name, json_node_member(m->params, STR("arguments")), q->tx.arena, &members, &why))
         answer_with(q, x, buf_view(&members));
     else
         refuse_params(q, x, str_z(why));
@@ -101,12 +101,12 @@ static void get_prompt(struct request *q, struct mcp_exchange *x, const struct m
 
 static void call_tool(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
 {
-    json_t *arguments = json_object_get(m->params, "arguments");
+    const struct json_node *arguments = json_node_member(m->params, STR("arguments"));
     const struct route *row = mcp_tool(m->name);
     struct str why;
     if (!row)
         refuse_params(q, x, arena_printf(q->tx.arena, "Unknown tool: %.*s", STR_ARG(text_start(m->name, NAME_SHOWN))));
-    else if (arguments && !json_is_object(arguments))
+    else if (arguments && !json_node_is_object(arguments))
         refuse_params(q, x, STR("arguments must be an object."));
     else if (!mcp_call_make(q, row, arguments, &why))
         refuse_params(q, x, why);
@@ -135,10 +135,10 @@ static void read_resource(struct request *q, struct mcp_exchange *x, const struc
         refuse_resource(q, x, m->name);
         return;
     }
-    json_t *arguments = NULL;
+    const struct json_node *arguments = NULL;
     struct str why;
-    if (x->resource->arguments && !json_read(str_z(x->resource->arguments), &arguments))
-        json_keep(q->tx.arena, arguments);
+    if (x->resource->arguments && json_nodes_read(str_z(x->resource->arguments), q->tx.arena, &arguments))
+        arguments = NULL;
     if (mcp_call_make(q, mcp_tool_named(x->resource->operation), arguments, &why))
         x->frame = mcp_frame_resource;
 }
@@ -212,8 +212,6 @@ static const struct door door_mcp = {.prefix = "",
                                      .via = " via=mcp",
                                      .key_hash = door_bearer,
                                      .value = mcp_call_value,
-                                     .query = mcp_call_query,
-                                     .body = mcp_call_body,
                                      .scopes = mcp_call_scopes,
                                      .frame = frame_reply,
                                      .metadata = metadata_address};

@@ -1,8 +1,10 @@
 /* Any bytes: the canonical form of accepted JSON is JSON, and its own canonical form. A number without a fraction is an
  * integer. A string written by json_put_str reads back unchanged. schema_read ends, and writes accepted values as JSON.
- */
+ * json_nodes_read accepts exactly what json_read accepts, and finds the same members with the same values. */
+#include <assert.h>
 #include <stdlib.h>
 
+#include "base/json_nodes.h"
 #include "base/schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -99,10 +101,47 @@ static void check_schema(const json_t *object)
     arena_done(&a);
 }
 
+static void check_nodes(const json_t *value, const struct json_node *node, struct arena *a)
+{
+    json_t *again = NULL;
+    size_t count = 0;
+    if (json_read(node->text, &again) || !json_equal(value, again) ||
+        json_is_object(value) != json_node_is_object(node) || json_is_null(value) != json_node_is_null(node))
+        abort();
+    json_decref(again);
+    const struct str text = json_node_string(node, a);
+    if (!str_eq(text, str_n(json_string_value(value), json_string_length(value))))
+        abort();
+    for (const struct json_node *m = json_node_first(node); m; m = json_node_after(node, m), count++) {
+        if (json_node_member(node, m->name) != m)
+            abort();
+        check_nodes(json_object_getn(value, m->name.p, m->name.n), m, a);
+    }
+    if (count != json_object_size(value))
+        abort();
+}
+
+static void check_nodes_of(struct str text, const json_t *value)
+{
+    struct arena a;
+    const struct json_node *nodes;
+    arena_init(&a, NULL, 0);
+    const bool accepted = !json_nodes_read(text, &a, &nodes);
+    if (accepted != (value != NULL))
+        abort();
+    if (value)
+        check_nodes(value, nodes, &a);
+    arena_done(&a);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    json_t *value;
-    if (json_read(str_n((const char *)data, size), &value))
+    json_t *value = NULL;
+    const struct str text = str_n((const char *)data, size);
+    if (json_read(text, &value))
+        value = NULL;
+    check_nodes_of(text, value);
+    if (!value)
         return 0;
     check_canonical(value);
     check_numbers(value);

@@ -27,7 +27,7 @@ static void check_refusal(const struct mcp_message *m, const struct mcp_fault *f
 static void check_message(const struct mcp_message *m)
 {
     struct buf text = BUF(1u << 22);
-    if ((m->method == MCP_NOTIFICATION) != !m->id.p || (m->params && !json_is_object(m->params)))
+    if ((m->method == MCP_NOTIFICATION) != !m->id.p || (m->params && !json_node_is_object(m->params)))
         abort();
     mcp_put_result(&text, m->id.p ? m->id : STR("1"), STR("\"ok\":true"));
     must_be_json(&text);
