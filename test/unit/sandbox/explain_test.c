@@ -54,6 +54,21 @@ static struct str insert_grant(struct building_fixture *fx, unsigned i)
         type != GRANT_ROUTINE ? "NULL" : arena_printf(&fx->arena, "'%s'", zones[pick(5)]).p);
 }
 
+/* With a window that holds now, or begins in two hours; most have the code of grant i. */
+static struct str insert_pass(struct building_fixture *fx, unsigned i)
+{
+    const bool sqlite = fx->fixture->config.engine == ENGINE_SQLITE;
+    const int hour = (int)(fx->now_us / HOURS % 24), begin = pick(2) ? hour + 23 : hour + 2;
+    const bool coded = pick(4) != 0;
+    return arena_printf(&fx->arena,
+                        "INSERT INTO pass (building_id, id, type, label, enabled, created_at, starts_at, ends_at, "
+                        "remaining_uses, access_code, timezone, windows) "
+                        "VALUES ('%s', %s%024x', %d, 'p%u', %u, 0, 0, %lld, %s, %s, 'UTC', '1111111 %02d:00-%02d:00')",
+                        fx->building.text, sqlite ? "x'" : "'\\x", i + 100, coded ? GRANT_PASSCODE : GRANT_ROUTINE, i,
+                        pick(4) != 0, (long long)INT64_MAX, pick(3) ? "NULL" : "1",
+                        coded ? arena_printf(&fx->arena, "'%u'", 1000 + i).p : "NULL", begin % 24, (begin + 3) % 24);
+}
+
 static void set_guard(struct building_fixture *fx)
 {
     for (int known = 0; known < 2; known++)
@@ -76,8 +91,8 @@ static void set_guard(struct building_fixture *fx)
 
 static void set_situation(struct building_fixture *fx)
 {
-    static const char *const tables[] = {"access_grant", "grant_building", "door_guard", "door_caller",
-                                         "call_record",  "activity",       "event",      "delivery"};
+    static const char *const tables[] = {"access_grant", "pass",     "grant_building", "door_guard", "door_caller",
+                                         "call_record",  "activity", "event",          "delivery"};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         fixture_sql(fx, arena_printf(&fx->arena, "DELETE FROM %s", tables[i]).p);
     fixture_sql(fx, arena_printf(&fx->arena, "UPDATE building SET unlock_tone = %s, virtual_number = %s",
@@ -94,6 +109,8 @@ static void set_situation(struct building_fixture *fx)
     const unsigned grants = pick(5);
     for (unsigned i = 0; i < grants; i++)
         fixture_sql(fx, insert_grant(fx, i).p);
+    if (pick(4) == 0)
+        fixture_sql(fx, insert_pass(fx, pick(3)).p);
     if (pick(2))
         set_guard(fx);
 }
