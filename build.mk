@@ -167,7 +167,7 @@ $(docs_texts): $(BUILD)/documents
 
 # ---- objects ---------------------------------------------------------------------------------------------------------
 # $(call stamp,FILE,TEXT): FILE has TEXT, and is new if it had another: what was built with other words is built again.
-stamp = $(if $(installs),,$(if $(call differ,$(strip $2),$(file <$1)),$(shell mkdir -p $(dir $1))$(file >$1,$(strip $2))))
+stamp = $(if $(installs),,$(if $(call differ,$(strip $2),$(strip $(file <$1))),$(shell mkdir -p $(dir $1))$(file >$1,$(strip $2))))
 differ = $(if $(and $(findstring $1,$2),$(findstring $2,$1)),,yes)
 $(call stamp,$(BUILD)/flags,$(compiler) $(flags) $(link_flags))
 
