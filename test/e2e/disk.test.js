@@ -8,7 +8,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { idempotencyKey, ok } from './lib/client.js';
-import { binary, configText, engine, portero, temporaryDirectory } from './lib/daemon.js';
+import { binary, configText, engine, portero, service, temporaryDirectory } from './lib/daemon.js';
 import { diskFault } from './lib/diskfault.js';
 import { METRICS, ready } from './lib/metrics.js';
 import { allowConnections } from './lib/store.js';
@@ -273,14 +273,14 @@ describe('a data directory that cannot be written', () => {
             chmodSync(directory, 0o755);
             const config = join(directory, 'portero.conf');
             writeFileSync(config, configText({ data_dir: data, listen: { https: '127.0.0.1:0', http: '127.0.0.1:0', sip: '127.0.0.1:0' } }));
-            // Root may write anywhere; so nobody starts it.
+            // Root may write anywhere; so nobody starts it: the service's own program, which nobody may not find in root's home.
             const unprivileged = process.getuid() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
             if (unprivileged.length) assert.equal(spawnSync('chown', ['65534', data]).status, 0);
-            const done = portero(['serve', '--config', config], { wrap: unprivileged, cwd: '/' });
+            const done = portero(['serve', '--config', config], { wrap: unprivileged, cwd: '/', program: service });
             assert.ok(done.status === 1 || done.status === 2, `exit ${done.status}: ${done.stderr}`);
             assert.equal(done.stdout, '');
             const last = done.stderr.trim().split('\n').at(-1);
-            assert.match(last, /^portero: .*data/, done.stderr);
+            assert.match(last, /^porterod: .*data/, done.stderr);
         } finally {
             rmSync(directory, { recursive: true, force: true });
         }

@@ -11,6 +11,7 @@ import { createDatabase } from './store.js';
 const here = dirname(fileURLToPath(import.meta.url));
 export const root = resolve(here, '../../..');
 export const binary = resolve(process.env.PORTERO_BIN ?? join(root, 'build/portero'));
+export const service = join(dirname(binary), 'porterod');
 export const engine = process.env.PORTERO_E2E_ENGINE ?? 'sqlite';
 
 // A command that every daemon runs under, as one that restricts what it may do.
@@ -64,9 +65,9 @@ export function cleanEnvironment(extra = {}) {
     return { ...env, ...extra };
 }
 
-/** Runs one command of the binary to its end: {status, stdout, stderr}. */
-export function portero(args, { env = {}, cwd, input, wrap = [], timeout = 60_000 } = {}) {
-    const [command, ...rest] = [...wrap, binary, ...args];
+/** Runs one command of the binary, or of `program`, to its end: {status, stdout, stderr}. */
+export function portero(args, { env = {}, cwd, input, wrap = [], timeout = 60_000, program = binary } = {}) {
+    const [command, ...rest] = [...wrap, program, ...args];
     const done = spawnSync(command, rest, { env: cleanEnvironment(env), cwd, input, timeout, encoding: 'utf8', maxBuffer: 1 << 26 });
     if (done.error) throw done.error;
     noteCode({ error: { code: /^portero: .* \(([A-Z_]+)\)$/m.exec(done.stderr)?.[1] } });
