@@ -115,7 +115,7 @@ describe('a directory that follows the store', () => {
                 }
             });
             const first = files().length;
-            await eventually(() => files().length > first + 1, 'copies while clients write');
+            await eventually(() => files().length > first + 1 && acknowledged.some(({ at }) => at < timeOf(files().at(-1))), 'copies while clients write');
             await daemon.crash();
             ended = true;
             await Promise.all(writers);
