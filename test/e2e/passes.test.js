@@ -262,6 +262,19 @@ describe('passes', () => {
     });
 
     // PASS-2
+    it('names the agent that made it, wherever it is read', async () => {
+        const maker = await agent(who, ['access:read', 'access:write']);
+        const body = { label: 'Cleaner', windows: [{ days: ['tuesday', 'friday'], start: '09:00', end: '12:00' }], timezone: 'America/New_York' };
+        const { id, created_by: by } = ok(await maker.client.post('/v1/passes', body, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
+        assert.ok(by);
+        const read = ok(await who.client.get(`/v1/passes/${id}`));
+        assert.equal(read.created_by, by);
+        assert.deepEqual(ok(await who.client.get('/v1/passes')).data.map((g) => g.created_by), [by]);
+        assert.equal(ok(await change(read, { note: 'Comes with her sister' })).created_by, by);
+        await end(read);
+    });
+
+    // PASS-2
     it('pages through passes alone, and through all grants in the order of their IDs', async () => {
         const ids = [];
         for (let i = 0; i < 3; i++) {
