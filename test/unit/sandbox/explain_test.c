@@ -58,7 +58,7 @@ static struct str insert_grant(struct building_fixture *fx, unsigned i)
 static struct str insert_pass(struct building_fixture *fx, unsigned i)
 {
     const bool sqlite = fx->fixture->config.engine == ENGINE_SQLITE;
-    const int hour = (int)(fx->now_us / HOURS % 24), begin = pick(2) ? hour + 23 : hour + 2;
+    const int hour = (int)(fx->now_us / HOURS % 24), begin = pick(4) ? hour + 2 : hour + 23;
     const bool coded = pick(4) != 0;
     return arena_printf(&fx->arena,
                         "INSERT INTO pass (building_id, id, type, label, enabled, created_at, starts_at, ends_at, "
@@ -109,8 +109,9 @@ static void set_situation(struct building_fixture *fx)
     const unsigned grants = pick(5);
     for (unsigned i = 0; i < grants; i++)
         fixture_sql(fx, insert_grant(fx, i).p);
-    if (pick(4) == 0)
-        fixture_sql(fx, insert_pass(fx, pick(3)).p);
+    for (unsigned i = 0; i < 3; i++)
+        if (pick(3))
+            fixture_sql(fx, insert_pass(fx, i).p);
     if (pick(2))
         set_guard(fx);
 }
