@@ -72,6 +72,14 @@ static inline bool v_given(struct val v)
 {
     return v.kind != VAL_ABSENT;
 }
+/* Whether a structure, whose members are all struct val, has one that is given. */
+static inline bool v_any_given(const void *members, size_t size)
+{
+    for (size_t i = 0; i < size / sizeof(struct val); i++)
+        if (v_given(((const struct val *)members)[i]))
+            return true;
+    return false;
+}
 /* Given and not null. */
 static inline bool v_set(struct val v)
 {

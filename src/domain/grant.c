@@ -383,7 +383,7 @@ static enum err change_grant(struct tx *tx, const void *in, struct grant *g)
 enum err grant_update(struct tx *tx, const struct grant_place *place, const struct id *id, int64_t version,
                       const struct grant_input *in, struct grant *ret)
 {
-    if (grant_rules_empty(in))
+    if (!v_any_given(in, sizeof *in))
         return tx_fail(tx, ERR_INVALID_UNLOCK, "an update needs at least one field");
     return grant_update_by(tx, place, id, version, change_grant, in, ret);
 }

@@ -77,15 +77,6 @@ static enum err check_fields(struct tx *tx, const struct grant_input *in, enum g
     return ERR_NONE;
 }
 
-bool grant_rules_empty(const struct grant_input *in)
-{
-    const struct val *v = (const struct val *)in;
-    for (size_t i = 0; i < sizeof *in / sizeof *v; i++)
-        if (v_given(v[i]))
-            return false;
-    return true;
-}
-
 /* ---- fields of several types ---- */
 
 static void set_label(const struct grant_input *in, struct grant *g)
@@ -96,10 +87,10 @@ static void set_label(const struct grant_input *in, struct grant *g)
         g->label = str_z(grant_type_names[g->type]);
 }
 
-static void set_uses(const struct grant_input *in, struct grant *g)
+void grant_set_uses(struct val uses, struct grant *g)
 {
-    if (v_given(in->remaining_uses))
-        g->max_uses = g->remaining_uses = v_set(in->remaining_uses) ? (int)in->remaining_uses.i : GRANT_UNLIMITED;
+    if (v_given(uses))
+        g->max_uses = g->remaining_uses = v_set(uses) ? (int)uses.i : GRANT_UNLIMITED;
 }
 
 static bool has_end(const struct grant_input *in)
@@ -171,7 +162,7 @@ static enum err create_timer(struct tx *tx, const struct grant_input *in, struct
         return e;
     if (!has_end(in))
         return grant_invalid(tx, "a timer needs expires_in_minutes or ends_at");
-    set_uses(in, g);
+    grant_set_uses(in->remaining_uses, g);
     g->starts_us = tx->now_us;
     return set_window(tx, in, g);
 }
@@ -192,7 +183,7 @@ static enum err update_timer(struct tx *tx, const struct grant_input *in, struct
     enum err e = check_timer_end(tx, in);
     if (e)
         return e;
-    set_uses(in, g);
+    grant_set_uses(in->remaining_uses, g);
     if (v_given(in->enabled) && !in->enabled.b)
         return switch_timer_off(tx, in, g);
     if (v_given(in->enabled)) {
@@ -240,7 +231,7 @@ static enum err set_code(struct tx *tx, const struct grant_input *in, struct gra
 
 static enum err set_passcode(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
-    set_uses(in, g);
+    grant_set_uses(in->remaining_uses, g);
     if (v_given(in->enter_code_with_voice))
         g->voice = in->enter_code_with_voice.b;
     enum err e = set_expiry(tx, in, g);
@@ -353,7 +344,7 @@ static enum err update_pass(struct tx *tx, const struct grant_input *in, struct 
         return grant_invalid(tx, "this grant is a pass: its times are changed by PATCH /v1/passes/{id}");
     if (v_given(in->access_code) && in->access_code.s.n < GRANT_CODE_DIGITS)
         return grant_invalid(tx, "this grant is a pass: access_code must be 4 to 8 digits, as in /v1/passes");
-    set_uses(in, g);
+    grant_set_uses(in->remaining_uses, g);
     if (v_given(in->enabled))
         g->enabled = in->enabled.b;
     if (v_given(in->enter_code_with_voice))

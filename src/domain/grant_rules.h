@@ -9,5 +9,5 @@ enum err grant_rules_create(struct tx *tx, const struct grant_input *in, struct 
 /* Updates *g from `in`. Fails with ERR_INVALID_UNLOCK; *g is then undefined. */
 enum err grant_rules_update(struct tx *tx, const struct grant_input *in, struct grant *g) CHECKED;
 
-/* True for an update without any member. */
-bool grant_rules_empty(const struct grant_input *in);
+/* Sets the uses that are left, and of how many, if they are given; null: unlimited. */
+void grant_set_uses(struct val uses, struct grant *g);

@@ -1,5 +1,7 @@
 #include "domain/pass.h"
 
+#include "domain/grant_rules.h"
+
 #define DAY_US (86400 * US_PER_S)
 
 /* Fails with a message about a field. */
@@ -110,8 +112,7 @@ static enum err set_others(struct tx *tx, const struct pass_input *in, struct gr
         g->label = in->label.s;
     if (v_given(in->enabled))
         g->enabled = in->enabled.b;
-    if (v_given(in->remaining_uses))
-        g->max_uses = g->remaining_uses = v_set(in->remaining_uses) ? (int)in->remaining_uses.i : GRANT_UNLIMITED;
+    grant_set_uses(in->remaining_uses, g);
     if (v_given(in->enter_code_with_voice))
         g->voice = in->enter_code_with_voice.b;
     if (v_given(in->note))
@@ -158,6 +159,17 @@ static enum err set_pass_code(struct tx *tx, const struct pass_input *in, struct
     return ERR_NONE;
 }
 
+/* All given fields. */
+static enum err set_fields(struct tx *tx, const struct pass_input *in, struct grant *g)
+{
+    enum err e = set_zone(tx, in, g);
+    if (!e)
+        e = set_calendar(tx, in, g);
+    if (!e)
+        e = set_pass_code(tx, in, g);
+    return e ? e : set_others(tx, in, g);
+}
+
 static enum err pass_rules_create(struct tx *tx, const struct id *building, const struct pass_input *in,
                                   struct grant *g)
 {
@@ -171,16 +183,8 @@ static enum err pass_rules_create(struct tx *tx, const struct id *building, cons
         .created_us = tx->now_us,
         .ends_us = GRANT_NO_END,
     };
-    enum err e = set_zone(tx, in, g);
-    if (!e)
-        e = default_zone(tx, building, in, g);
-    if (!e)
-        e = set_calendar(tx, in, g);
-    if (!e)
-        e = set_pass_code(tx, in, g);
-    if (e)
-        return e;
-    return set_others(tx, in, g);
+    enum err e = default_zone(tx, building, in, g);
+    return e ? e : set_fields(tx, in, g);
 }
 
 enum err pass_create(struct tx *tx, const struct grant_place *place, const struct pass_input *in,
@@ -207,27 +211,13 @@ enum err pass_get(struct tx *tx, const struct grant_place *place, const struct i
 
 static enum err change_pass(struct tx *tx, const void *input, struct grant *g)
 {
-    const struct pass_input *in = input;
-    if (!g->pass)
-        return ERR_NOT_FOUND;
-    enum err e = set_zone(tx, in, g);
-    if (!e)
-        e = set_calendar(tx, in, g);
-    if (!e)
-        e = set_pass_code(tx, in, g);
-    if (e)
-        return e;
-    return set_others(tx, in, g);
+    return g->pass ? set_fields(tx, input, g) : ERR_NOT_FOUND;
 }
 
 enum err pass_update(struct tx *tx, const struct grant_place *place, const struct id *id, int64_t version,
                      const struct pass_input *in, struct grant *ret)
 {
-    const struct val *v = (const struct val *)in;
-    bool given = false;
-    for (size_t i = 0; i < sizeof *in / sizeof *v; i++)
-        given |= v_given(v[i]);
-    if (!given)
+    if (!v_any_given(in, sizeof *in))
         return pass_invalid(tx, "an update", "needs at least one field");
     return grant_update_by(tx, place, id, version, change_pass, in, ret);
 }

@@ -94,7 +94,7 @@ static bool create(struct tx *tx, const json_t *json, struct grant *ret)
 static void update(struct tx *tx, const json_t *json, struct grant *g)
 {
     struct grant_input in;
-    if (!read_input(tx, &unlock_update_shape, json, &in) || grant_rules_empty(&in))
+    if (!read_input(tx, &unlock_update_shape, json, &in) || !v_any_given(&in, sizeof in))
         return;
     const enum grant_type type = g->type;
     if (grant_rules_update(tx, &in, g)) {

@@ -479,9 +479,9 @@ static void test_a_routine_changes_field_by_field(void **state)
 static void test_an_update_without_fields_is_empty(void **state)
 {
     (void)state;
-    assert_true(grant_rules_empty(&(struct grant_input){0}));
-    assert_false(grant_rules_empty(&(struct grant_input){.timezone = v_null()}));
-    assert_false(grant_rules_empty(&(struct grant_input){.label = s("")}));
+    assert_false(v_any_given(&(struct grant_input){0}, sizeof(struct grant_input)));
+    assert_true(v_any_given(&(struct grant_input){.timezone = v_null()}, sizeof(struct grant_input)));
+    assert_true(v_any_given(&(struct grant_input){.label = s("")}, sizeof(struct grant_input)));
 }
 
 /* ---- status, for every combination of its inputs ---- */
