@@ -14,11 +14,19 @@ struct grant_place grant_place_of(const struct request *q)
                                 .member = &q->who.member_id};
 }
 
-/* Replies with the grant, and its version as ETag (contract: the quoted decimal version). */
-static enum err reply_grant(struct request *q, struct reply *p, int status, const struct grant *g)
+enum err grant_reply(struct request *q, struct reply *p, int status, const struct grant *g)
 {
     reply_version(q, p, g->version);
     return reply_ok(p, status, &unlock_shape, unlock_body(&q->tx, &q->building_id, g));
+}
+
+enum err grant_reply_created(struct request *q, struct reply *p, const char *path, const struct grant *g, bool replayed)
+{
+    if (replayed)
+        reply_header(p, "Idempotency-Replayed", STR("true"));
+    else
+        reply_header(p, "Location", arena_printf(q->tx.arena, "%s%s/%s", q->door->prefix, path, g->id.text));
+    return grant_reply(q, p, replayed ? 200 : 201, g);
 }
 
 static enum err create_unlock(struct request *q, struct reply *p)
@@ -28,13 +36,7 @@ static enum err create_unlock(struct request *q, struct reply *p)
     bool replayed;
     const struct grant_request request = {.id = q->idempotency_key, .hash = q->body_hash};
     enum err e = grant_create(&q->tx, &place, q->body, &request, g, &replayed);
-    if (e)
-        return e;
-    if (replayed)
-        reply_header(p, "Idempotency-Replayed", STR("true"));
-    else
-        reply_header(p, "Location", arena_printf(q->tx.arena, "%s/v1/unlock/%s", q->door->prefix, g->id.text));
-    return reply_grant(q, p, replayed ? 200 : 201, g);
+    return e ? e : grant_reply_created(q, p, "/v1/unlock", g, replayed);
 }
 
 enum err grant_receipt(struct request *q)
@@ -56,7 +58,7 @@ static enum err get_unlock(struct request *q, struct reply *p)
     const struct grant_place place = grant_place_of(q);
     struct grant *g = arena_alloc(q->tx.arena, sizeof *g);
     enum err e = grant_get(&q->tx, &place, &q->path_id, g);
-    return e ? e : reply_grant(q, p, 200, g);
+    return e ? e : grant_reply(q, p, 200, g);
 }
 
 static enum err update_unlock(struct request *q, struct reply *p)
@@ -64,7 +66,7 @@ static enum err update_unlock(struct request *q, struct reply *p)
     const struct grant_place place = grant_place_of(q);
     struct grant *g = arena_alloc(q->tx.arena, sizeof *g);
     enum err e = grant_update(&q->tx, &place, &q->path_id, q->match_version, q->body, g);
-    return e ? e : reply_grant(q, p, 200, g);
+    return e ? e : grant_reply(q, p, 200, g);
 }
 
 static enum err revoke_unlock(struct request *q, struct reply *p)

@@ -1,6 +1,5 @@
 #include "domain/pass.h"
 
-#include "api/door.h"
 #include "base/forms.h"
 #include "resources/grant.h"
 #include "resources/grant_body.h"
@@ -52,12 +51,6 @@ static const struct shape query_shape = SHAPE(struct grant_filter, "PassQuery", 
 
 /* ---- handlers ---- */
 
-static enum err reply_pass(struct request *q, struct reply *p, int status, const struct grant *g)
-{
-    reply_version(q, p, g->version);
-    return reply_ok(p, status, &unlock_shape, unlock_body(&q->tx, &q->building_id, g));
-}
-
 static struct grant_request pass_request(const struct request *q)
 {
     return (struct grant_request){.id = q->idempotency_key, .hash = q->body_hash, .pass = true};
@@ -70,13 +63,7 @@ static enum err create_pass(struct request *q, struct reply *p)
     struct grant *g = arena_new(q->tx.arena, struct grant);
     bool replayed;
     enum err e = pass_create(&q->tx, &place, q->body, &request, g, &replayed);
-    if (e)
-        return e;
-    if (replayed)
-        reply_header(p, "Idempotency-Replayed", STR("true"));
-    else
-        reply_header(p, "Location", arena_printf(q->tx.arena, "%s/v1/passes/%s", q->door->prefix, g->id.text));
-    return reply_pass(q, p, replayed ? 200 : 201, g);
+    return e ? e : grant_reply_created(q, p, "/v1/passes", g, replayed);
 }
 
 static enum err pass_receipt(struct request *q)
@@ -100,7 +87,7 @@ static enum err get_pass(struct request *q, struct reply *p)
     const struct grant_place place = grant_place_of(q);
     struct grant *g = arena_new(q->tx.arena, struct grant);
     enum err e = pass_get(&q->tx, &place, &q->path_id, g);
-    return e ? e : reply_pass(q, p, 200, g);
+    return e ? e : grant_reply(q, p, 200, g);
 }
 
 static enum err update_pass(struct request *q, struct reply *p)
@@ -108,7 +95,7 @@ static enum err update_pass(struct request *q, struct reply *p)
     const struct grant_place place = grant_place_of(q);
     struct grant *g = arena_new(q->tx.arena, struct grant);
     enum err e = pass_update(&q->tx, &place, &q->path_id, q->match_version, q->body, g);
-    return e ? e : reply_pass(q, p, 200, g);
+    return e ? e : grant_reply(q, p, 200, g);
 }
 
 static enum err revoke_pass(struct request *q, struct reply *p)
