@@ -232,13 +232,11 @@ SELECT {grant} FROM (
 ORDER BY id DESC LIMIT $limit
 
 -- name: pass_list
--- The same of passes alone.
+-- Passes alone.
 SELECT {grant}
 FROM pass
 WHERE building_id = $building_id:id AND revoked = 0 AND id < $before:blob AND id >= $first:idbytes
-    AND (CAST($type:int? AS BIGINT) IS NULL OR type = $type) AND enabled >= $enabled_from:int
-    AND coalesce(remaining_uses, 1) >= $uses_from:int
-    AND ends_at > $ends_after:time AND ends_at <= $ends_until:time AND starts_at > $starts_after:time AND starts_at <= $starts_until:time
+    AND (CAST($type:int? AS BIGINT) IS NULL OR type = $type)
 ORDER BY id DESC LIMIT $limit:int
 
 -- name: grant_list_usable (sqlite)
