@@ -66,18 +66,22 @@ static inline int store_cluster_command(const char *what)
     return system(command);
 }
 
+static inline int store_cluster_do(PGconn *conn, const char *statement)
+{
+    PGresult *r = PQexec(conn, statement);
+    int rc = PQresultStatus(r) == PGRES_COMMAND_OK ? 0 : -1;
+    if (rc)
+        fprintf(stderr, "%s", PQerrorMessage(conn));
+    PQclear(r);
+    return rc;
+}
+
 static inline int store_cluster_sql(const char *format, const char *name)
 {
     char sql[200];
     PGconn *conn = PQconnectdb(store_cluster.dsn);
     snprintf(sql, sizeof sql, format, name);
-    PGresult *r = PQexec(conn, "SET client_min_messages = warning");
-    PQclear(r);
-    r = PQexec(conn, sql);
-    int rc = PQresultStatus(r) == PGRES_COMMAND_OK ? 0 : -1;
-    if (rc)
-        fprintf(stderr, "%s", PQerrorMessage(conn));
-    PQclear(r);
+    int rc = store_cluster_do(conn, "SET client_min_messages = warning") || store_cluster_do(conn, sql) ? -1 : 0;
     PQfinish(conn);
     return rc;
 }
@@ -115,25 +119,15 @@ static inline int store_schema_catalog(PGconn *conn, char ret[40])
     " FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"                                 \
     " AND tablename <> 'schema_version' LOOP EXECUTE format('" statement "', name); " then " END LOOP; END $$"
 
-static inline int store_schema_do(PGconn *conn, const char *statement)
-{
-    PGresult *r = PQexec(conn, statement);
-    int rc = PQresultStatus(r) == PGRES_COMMAND_OK ? 0 : -1;
-    if (rc)
-        fprintf(stderr, "%s", PQerrorMessage(conn));
-    PQclear(r);
-    return rc;
-}
-
 /* Lets the schema of a store that was just migrated be used again: -1 if a migration wrote a row. */
 static inline int store_schema_keep(struct store_fixture *f)
 {
     f->conn = PQconnectdb(f->dsn);
-    return store_schema_do(f->conn, "SET session_replication_role = replica") || /* no trigger, no foreign key */
-                   store_schema_do(f->conn,
-                                   STORE_EACH_TABLE("SELECT 1 FROM %I",
-                                                    "GET DIAGNOSTICS n = ROW_COUNT; IF n > 0 THEN RAISE "
-                                                    "'store_schema_empty must keep the rows of %', name; END IF;")) ||
+    return store_cluster_do(f->conn, "SET session_replication_role = replica") || /* no trigger, no foreign key */
+                   store_cluster_do(f->conn,
+                                    STORE_EACH_TABLE("SELECT 1 FROM %I",
+                                                     "GET DIAGNOSTICS n = ROW_COUNT; IF n > 0 THEN RAISE "
+                                                     "'store_schema_empty must keep the rows of %', name; END IF;")) ||
                    store_schema_catalog(f->conn, f->catalog)
                ? -1
                : 0;
@@ -143,7 +137,7 @@ static inline int store_schema_keep(struct store_fixture *f)
 static inline int store_schema_empty(struct store_fixture *f)
 {
     char now[40];
-    return store_schema_do(f->conn, STORE_EACH_TABLE("DELETE FROM %I", "")) || store_schema_catalog(f->conn, now) ||
+    return store_cluster_do(f->conn, STORE_EACH_TABLE("DELETE FROM %I", "")) || store_schema_catalog(f->conn, now) ||
                    strcmp(now, f->catalog) != 0
                ? -1
                : 0;
