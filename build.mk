@@ -74,8 +74,10 @@ uses_event := base
 uses_domain := store event
 uses_net := base
 uses_http := net
+uses_billing := domain
+uses_oauth := domain
 uses_providers := store net
-uses_jobs := domain providers
+uses_jobs := billing oauth providers
 uses_api := domain http jobs
 uses_resources := api
 uses_site := resources
@@ -213,6 +215,8 @@ $(foreach test,$(tests:test/unit/%.c=%),$(eval $(call unit_test,$(test)))) # htt
 $(test_programs): private own_libraries := -lcmocka
 $(BUILD)/jobs_operation_crash_test: private own_link := -Wl,--wrap=work_run
 $(BUILD)/call_story_test: private own_link := -Wl,--wrap=clock_monotonic_us
+# A wrong clock is repaired in jobs.
+$(BUILD)/domain_guesses_test: $(call archives,jobs)
 # Its noise and its sentences are speech.
 $(BUILD)/media_echo_test: $(call archives,speech)
 # The browser's side (test/unit/webrtc/raw_browser.h).

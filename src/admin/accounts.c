@@ -1,9 +1,9 @@
 /* An account and its buildings, and its end. */
 #include "admin/routes.h"
 #include "api/parts.h"
+#include "billing/erasure.h"
 #include "domain/account.h"
 #include "domain/building.h"
-#include "domain/erasure.h"
 #include "jobs/queue.h"
 
 struct account_query {

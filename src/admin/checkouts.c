@@ -1,7 +1,7 @@
 /* Unsettled checkouts, and settling one that the provider did not respond to. */
 #include "admin/routes.h"
 #include "api/parts.h"
-#include "domain/checkout.h"
+#include "billing/checkout.h"
 #include "domain/work.h"
 #include "jobs/checkout_session.h"
 #include "providers/providers.h"

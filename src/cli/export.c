@@ -11,9 +11,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/terminal.h"
+#include "billing/erasure.h"
 #include "cli/datadir.h"
 #include "domain/account.h"
-#include "domain/erasure.h"
 #include "domain/personal_document.h"
 #include "domain/work.h"
 

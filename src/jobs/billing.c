@@ -1,9 +1,9 @@
 #include "jobs/billing.h"
 
 #include "base/log.h"
-#include "domain/billing.h"
-#include "domain/billing_account.h"
-#include "domain/billing_sync.h"
+#include "billing/billing.h"
+#include "billing/billing_account.h"
+#include "billing/billing_sync.h"
 #include "domain/job.h"
 #include "domain/work.h"
 #include "jobs/checkout_session.h"

@@ -3,8 +3,8 @@
  * A step is recorded before the provider is called, and the call has a key made of operation, step and attempt. After a
  * crash the call is repeated with the same key, and the provider repeats its answer. */
 #pragma once
+#include "billing/operation_step.h"
 #include "domain/number.h"
-#include "domain/operation_step.h"
 #include "domain/work.h"
 #include "jobs/heartbeat.h"
 #include "providers/providers.h"

@@ -5,7 +5,7 @@
  * They fail with ERR_CHECKOUT_UNAVAILABLE if the provider does not answer (nothing has changed then), and with the
  * store's errors. */
 #pragma once
-#include "domain/checkout.h"
+#include "billing/checkout.h"
 #include "domain/work.h"
 #include "providers/billing.h"
 

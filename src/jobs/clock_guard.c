@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "base/metric.h"
 #include "base/wait.h"
-#include "domain/time_bound.h"
 #include "jobs/purge.h"
+#include "jobs/time_bound.h"
 
 #define LOOK_US  (5 * US_PER_S)
 #define APPLY_US (3600 * US_PER_S)

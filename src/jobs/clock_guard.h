@@ -1,4 +1,4 @@
-/* The thread that watches the wall clock (base/clock.h), and applies the bounds of stored times (domain/time_bound.h)
+/* The thread that watches the wall clock (base/clock.h), and applies the bounds of stored times (jobs/time_bound.h)
  * at the start, after each step of the clock and every hour. */
 #pragma once
 #include "jobs/queue.h"

@@ -1,7 +1,7 @@
 #include "jobs/erasure.h"
 
 #include "base/log.h"
-#include "domain/erasure.h"
+#include "billing/erasure.h"
 #include "domain/work.h"
 #include "jobs/checkout_session.h"
 

@@ -1,4 +1,4 @@
-/* The job that erases an account (domain/erasure.h): the billing provider ends its customer, then the rows go. */
+/* The job that erases an account (billing/erasure.h): the billing provider ends its customer, then the rows go. */
 #pragma once
 #include "jobs/queue.h"
 #include "providers/billing.h"

@@ -1,10 +1,10 @@
 #include "jobs/number.h"
 
 #include "base/log.h"
+#include "billing/operation.h"
 #include "domain/account.h"
 #include "domain/job.h"
 #include "domain/number.h"
-#include "domain/operation.h"
 #include "domain/owner.h"
 #include "domain/work.h"
 

@@ -1,6 +1,6 @@
-/* Carries out building operations (domain/operation.h), by a job or by the operator's decision. */
+/* Carries out building operations (billing/operation.h), by a job or by the operator's decision. */
 #pragma once
-#include "domain/operation.h"
+#include "billing/operation.h"
 #include "jobs/queue.h"
 #include "providers/providers.h"
 

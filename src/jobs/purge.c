@@ -1,8 +1,8 @@
 #include "jobs/purge.h"
 
+#include "billing/billing_sync.h"
 #include "domain/access_guard.h"
 #include "domain/activity.h"
-#include "domain/billing_sync.h"
 #include "domain/call_message.h"
 #include "domain/call_record.h"
 #include "domain/delivery_log.h"
@@ -12,10 +12,10 @@
 #include "domain/key.h"
 #include "domain/node.h"
 #include "domain/number.h"
-#include "domain/oauth.h"
 #include "domain/phone.h"
 #include "domain/session.h"
 #include "domain/work.h"
+#include "oauth/oauth.h"
 
 #define EVERY_S               3600
 #define CHALLENGES_KEPT_S     86400

@@ -1,7 +1,7 @@
 #include "jobs/subscription.h"
 
+#include "billing/subscription.h"
 #include "domain/job.h"
-#include "domain/subscription.h"
 #include "domain/work.h"
 
 #define AGAIN_US (3600 * US_PER_S) /* while the clock is doubted: a provider does not give a number back */

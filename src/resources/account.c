@@ -1,8 +1,8 @@
 #include "resources/account.h"
 
 #include "api/scopes.h"
+#include "billing/plan.h"
 #include "domain/account.h"
-#include "domain/plan.h"
 #include "resources/earlier_account.h"
 #include "resources/routes.h"
 

@@ -2,8 +2,8 @@
 
 #include "api/gate.h"
 #include "api/parts.h"
-#include "domain/billing_account.h"
-#include "domain/plan.h"
+#include "billing/billing_account.h"
+#include "billing/plan.h"
 #include "jobs/checkout_session.h"
 #include "providers/providers.h"
 #include "resources/checkout_reply.h"

@@ -1,7 +1,7 @@
 #include "resources/checkout_reply.h"
 
 #include "api/route.h"
-#include "domain/plan.h"
+#include "billing/plan.h"
 
 struct checkout_body {
     struct val status, payment_required, next_action;

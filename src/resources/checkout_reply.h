@@ -1,7 +1,7 @@
 /* The reply for a checkout (contract, Checkout). */
 #pragma once
 #include "api/request.h"
-#include "domain/checkout.h"
+#include "billing/checkout.h"
 
 extern const struct shape checkout_shape;
 /* `c` NULL: no checkout, or its subscription has ended. The row's handler_data names the plan, see checkout.h. */

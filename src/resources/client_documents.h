@@ -1,8 +1,8 @@
-/* The documents of OAuth clients (domain/oauth_document.h): fetched for residents who were asked for their consent, and
+/* The documents of OAuth clients (oauth/oauth_document.h): fetched for residents who were asked for their consent, and
  * kept in memory for as long as HTTP allows, at most a day. */
 #pragma once
 #include "api/request.h"
-#include "domain/oauth_document.h"
+#include "oauth/oauth_document.h"
 
 struct client_documents;
 

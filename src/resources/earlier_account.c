@@ -1,6 +1,6 @@
 #include "resources/earlier_account.h"
 
-#include "domain/plan.h"
+#include "billing/plan.h"
 #include "resources/account.h"
 #include "resources/checkout.h"
 #include "resources/checkout_reply.h"

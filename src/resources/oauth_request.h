@@ -2,7 +2,7 @@
  * OAuth names. */
 #pragma once
 #include "api/request.h"
-#include "domain/oauth.h"
+#include "oauth/oauth.h"
 
 #define OAUTH_QUERY_MAX     6000 /* bytes of a request's query */
 #define MCP_PATH            "/mcp"

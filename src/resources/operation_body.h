@@ -1,7 +1,7 @@
 /* Bodies of building operations (contract, Buildings). */
 #pragma once
 #include "api/route.h"
-#include "domain/operation.h"
+#include "billing/operation.h"
 
 extern const struct shape building_preview_shape;         /* of either action */
 extern const struct shape building_preview_earlier_shape; /* the same, for US addresses alone */

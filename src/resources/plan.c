@@ -1,7 +1,7 @@
 #include "resources/plan.h"
 
 #include "api/parts.h"
-#include "domain/plan.h"
+#include "billing/plan.h"
 #include "providers/providers.h"
 #include "resources/earlier_account.h"
 #include "resources/routes.h"

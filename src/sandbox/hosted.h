@@ -3,7 +3,7 @@
 #pragma once
 #include "api/route.h"
 #include "base/buf.h"
-#include "domain/plan.h"
+#include "billing/plan.h"
 #include "providers/billing.h"
 
 #define HOSTED_PAGE_MAX 16384

@@ -1,6 +1,6 @@
 #include "sandbox/routes.h"
 
-#include "domain/billing_account.h"
+#include "billing/billing_account.h"
 #include "domain/work.h"
 #include "providers/builtin_billing.h"
 #include "sandbox/hosted.h"

@@ -1,7 +1,7 @@
 /* Requests for tokens (RFC 6749 sections 4.1.3 and 6). */
 #pragma once
 #include "api/request.h"
-#include "domain/oauth.h"
+#include "oauth/oauth.h"
 
 struct oauth_token_request {
     bool refresh;               /* else an exchange */

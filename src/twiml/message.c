@@ -313,7 +313,7 @@ static enum err fetch_run(void *context, const struct job *job)
         return ERR_NONE;
     }
     if (f->fetch.asked_us > job->created_us)
-        f->fetch.asked_us = job->created_us; /* which is never later than now (domain/time_bound.h) */
+        f->fetch.asked_us = job->created_us; /* which is never later than now (jobs/time_bound.h) */
     const enum err e = fetch_message(f, context);
     buf_done(&f->wav);
     return e;

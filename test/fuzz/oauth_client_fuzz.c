@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/crypto.h"
-#include "domain/oauth_client.h"
+#include "oauth/oauth_client.h"
 
 #define NOW 1795167000000000LL
 #define URL STR("https://assistant.example/client.json")

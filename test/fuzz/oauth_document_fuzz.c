@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/crypto.h"
-#include "domain/oauth_document.h"
 #include "net/cache.h"
+#include "oauth/oauth_document.h"
 
 #define ADDRESS STR("https://a.example/c")
 

@@ -52,7 +52,7 @@ UPDATE account SET plan = NULL, subscription_status = 'none',
 -- name: account_ended
 SELECT subscription_ended_at:time? FROM account WHERE id = $id:id AND subscription_status = 'none'
 
--- Accounts without billing (domain/unbilled.h). $plan is their plan.
+-- Accounts without billing (billing/unbilled.h). $plan is their plan.
 
 -- name: account_unbill
 UPDATE account SET billed_plan = CASE WHEN billed_status IS NULL THEN plan ELSE billed_plan END,

@@ -1,4 +1,4 @@
--- The end of an account (domain/erasure.h). First what must end at once; $id is the account.
+-- The end of an account (billing/erasure.h). First what must end at once; $id is the account.
 
 -- name: erasure_name
 -- The account has its ID in place of an e-mail address from then on. It looks as if it had been unbilled without a
@@ -36,7 +36,7 @@ DELETE FROM sandbox_message WHERE recipient = $recipient:text
 -- That release the numbers of an account later: it has none any more.
 DELETE FROM job WHERE kind = 'release_numbers' AND payload = $payload:blob
 
--- The rest, at most $limit rows in a transaction; in the order of domain/erasure.c.
+-- The rest, at most $limit rows in a transaction; in the order of billing/erasure.c.
 
 -- name: erasure_lanes
 DELETE FROM delivery_lane WHERE webhook_id IN (SELECT id FROM webhook

@@ -1,4 +1,4 @@
--- Assistants that residents have connected (domain/oauth.h).
+-- Assistants that residents have connected (oauth/oauth.h).
 
 -- name: oauth_code_insert
 INSERT INTO oauth_code (hash, account_id, client, redirect, challenge, scopes, resource, expires_at, used,

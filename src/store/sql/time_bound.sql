@@ -1,5 +1,5 @@
 -- Stored times that lie further ahead than their kind can, because the clock was ahead when they were written
--- (domain/time_bound.h). $beyond is the latest time that the kind can have now, $at the time to store in its place. A
+-- (jobs/time_bound.h). $beyond is the latest time that the kind can have now, $at the time to store in its place. A
 -- minute (60000000) is allowed for clocks of other nodes.
 
 -- name: time_bound_job

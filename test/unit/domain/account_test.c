@@ -1,7 +1,6 @@
 #include "tx_fixture.h"
 
 #include "domain/member.h"
-#include "domain/subscription.h"
 
 static const char *add_annex = "INSERT INTO building (account_id, id, created_at, is_primary, label, city, country) "
                                "SELECT id, 'ffffffffffffffffffffffff', 1, 0, 'Annex', 'Reno', 'US' FROM account;";

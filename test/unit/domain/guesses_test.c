@@ -1,7 +1,7 @@
 /* How many guesses of a door code are judged, whatever way they come: the bound of docs/calls.md, "Guessing codes". */
 #include "domain/access_fixture.h"
 #include "domain/mail.h"
-#include "domain/time_bound.h"
+#include "jobs/time_bound.h"
 
 #define BOX       "+15553330000" /* a known caller */
 #define FIRST_MAX 70             /* judged guesses on the first day, of all ways together */

@@ -11,8 +11,8 @@
 #include <stdatomic.h>
 
 #include "base/crypto.h"
-#include "domain/billing_account.h"
-#include "domain/subscription.h"
+#include "billing/billing_account.h"
+#include "billing/subscription.h"
 #include "domain/work.h"
 #include "jobs/checkout_session.h"
 #include "providers/builtin_billing.h"

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "base/crypto.h"
+#include "billing/subscription.h"
 #include "domain/job.h"
 #include "domain/number.h"
-#include "domain/subscription.h"
 #include "domain/work.h"
 #include "jobs/number.h"
 #include "jobs/subscription.h"

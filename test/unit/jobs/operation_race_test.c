@@ -1,6 +1,6 @@
 /* Two nodes with one PostgreSQL store, or a job and the operator: during a call to a provider, nobody else makes a call
  * that must not happen twice. */
-#include "domain/subscription.h"
+#include "billing/subscription.h"
 #include "jobs/operation_fixture.h"
 
 /* An action in the middle of a call to a provider. */
