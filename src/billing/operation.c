@@ -64,6 +64,7 @@ static enum err draft_add(struct tx *tx, const struct id *account, const struct 
     ret->address = input->address;
     ret->unlock_tone = input->unlock_tone;
     ret->phone_given = input->phone_number.p != NULL;
+    ret->timezone = input->timezone.p ? input->timezone : str_z(building_zones(&input->address)[0]);
     return draft_phone(tx, account, now, input->phone_number, &ret->phone_number);
 }
 
@@ -146,7 +147,8 @@ static enum err operation_insert(struct tx *tx, const struct operation *o)
             .subscription_id = b->subscription_id, .price_id = b->price_id, .current_quantity = b->current_quantity,
             .new_quantity = b->new_quantity, .currency = b->currency, .next_invoice_minor = b->next_invoice_minor,
             .per_building_minor = b->per_building_minor < 0 ? v_null() : v_int(b->per_building_minor),
-            .billing_interval = b->interval, .proration_s = b->proration_s, .phone_given = o->phone_given),
+            .billing_interval = b->interval, .proration_s = b->proration_s, .phone_given = o->phone_given,
+            .timezone = o->timezone),
         NULL);
 }
 

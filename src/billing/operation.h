@@ -68,6 +68,7 @@ struct operation {
     struct building_address address;      /* these three are of an addition */
     struct str unlock_tone, phone_number; /* phone_number: its forwarding phone at the quote */
     bool phone_given;                     /* for this building; else it follows the account's */
+    struct str timezone;                  /* of an addition: IANA name */
     struct str virtual_number;            /* of a removal, at the quote; STR_NONE: not provisioned */
     int64_t building_count;               /* of the account, at the quote */
     struct operation_billing billing;
@@ -89,11 +90,15 @@ struct operation_input {
     struct str label;
     struct building_address address;      /* from building_address_normalise */
     struct str unlock_tone, phone_number; /* phone_number: STR_NONE for the account's */
+    struct str timezone;                  /* IANA name; STR_NONE: the first of the address (BUILDING-33) */
 };
 
 /* Checks a US or Canadian address, and brings it into its stored form: sets the default country US, and formats the
  * postal code. Returns false with *ret_why, "address.zip must be …". */
 bool building_address_normalise(struct building_address *address, struct arena *a, const char **ret_why);
+/* The time zones of a normalised address's state or province (tbl/regions.def), NULL-terminated: first the one of most of
+ * its people. Constant; without an entry if the address is not known. */
+const char *const *building_zones(const struct building_address *address);
 
 /* A subscription as the billing provider has it now. */
 struct operation_facts {

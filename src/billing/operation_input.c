@@ -1,26 +1,31 @@
-/* Addresses of buildings in the United States and Canada: states and postal codes. */
+/* Addresses of buildings in the United States and Canada: states with their time zones, and postal codes. */
 #include <ctype.h>
 
 #include "billing/operation.h"
 
-/* States, the District of Columbia and territories. */
-static const char us_states[][3] = {
-    "AL", "AK", "AZ", "AR", "CA", "CO", "CT", "DE", "FL", "GA", "HI", "ID", "IL", "IN", "IA", "KS", "KY", "LA", "ME",
-    "MD", "MA", "MI", "MN", "MS", "MO", "MT", "NE", "NV", "NH", "NJ", "NM", "NY", "NC", "ND", "OH", "OK", "OR", "PA",
-    "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY", "DC", "AS", "GU", "MP", "PR", "UM", "VI",
+#define ZONES_MAX 4 /* of a region, NULL included */
+
+static const struct region {
+    const char *country, *state, *zones[ZONES_MAX];
+} regions[] = {
+#define REGION(country, state, ...) {country, state, {__VA_ARGS__, NULL}},
+#include "tbl/regions.def"
+#undef REGION
 };
 
-/* Provinces and territories. */
-static const char ca_provinces[][3] = {
-    "AB", "BC", "MB", "NB", "NL", "NS", "NT", "NU", "ON", "PE", "QC", "SK", "YT",
-};
-
-static bool is_one_of(struct str s, const char (*list)[3], size_t count)
+static const struct region *region_of(const struct building_address *address)
 {
-    for (size_t i = 0; i < count; i++)
-        if (str_eq(s, str_n(list[i], 2)))
-            return true;
-    return false;
+    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
+        if (str_eq(address->state, str_z(regions[i].state)) && str_eq(address->country, str_z(regions[i].country)))
+            return &regions[i];
+    return NULL;
+}
+
+const char *const *building_zones(const struct building_address *address)
+{
+    static const char *const none[] = {NULL};
+    const struct region *r = region_of(address);
+    return r ? r->zones : none;
 }
 
 /* True if s matches the form: 9 matches a digit, A matches a letter, any other character matches itself. */
@@ -62,11 +67,12 @@ bool building_address_normalise(struct building_address *address, struct arena *
     bool canada = str_eq(address->country, STR("CA"));
     if (!address->country.p)
         address->country = STR("US");
-    if (!canada && !is_one_of(address->state, us_states, sizeof us_states / sizeof *us_states))
+    const bool known = region_of(address) != NULL;
+    if (!canada && !known)
         *ret_why = "address.state must be a US state, DC or a territory";
     else if (!canada && !us_zip(address->zip))
         *ret_why = "address.zip must be a ZIP code like 12345 or 12345-6789";
-    else if (canada && !is_one_of(address->state, ca_provinces, sizeof ca_provinces / sizeof *ca_provinces))
+    else if (canada && !known)
         *ret_why = "address.state must be a Canadian province or territory";
     else if (canada && !ca_zip(address->zip, a, &address->zip))
         *ret_why = "address.zip must be a postal code like A1A 1A1";

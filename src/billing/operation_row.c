@@ -98,6 +98,7 @@ static struct operation operation_read(const struct row_operation *r, int64_t no
         .unlock_tone = r->unlock_tone,
         .phone_number = r->phone_number,
         .phone_given = r->phone_given,
+        .timezone = r->timezone,
         .virtual_number = r->virtual_number,
         .building_count = r->building_count,
         .billing = read_billing(r),
@@ -108,6 +109,8 @@ static struct operation operation_read(const struct row_operation *r, int64_t no
         .error = error_of(r->error),
         .result_number = r->result_number,
     };
+    if (o.action == OPERATION_ADD && !o.timezone.p) /* quoted by a program before 0049.sql */
+        o.timezone = str_z(building_zones(&o.address)[0]);
     const struct str hash = r->request_hash;
     if (hash.n == SHA256_LEN)
         memcpy(o.request_hash, hash.p, SHA256_LEN);

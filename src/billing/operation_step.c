@@ -130,6 +130,7 @@ enum err operation_insert_building(struct tx *tx, const struct operation *o)
                    SQL(operation_insert_building, .account_id = &o->account_id, .id = &o->building_id,
                        .created_at = tx->now_us, .label = o->label, .street = a->street, .city = a->city,
                        .state = a->state, .zip = a->zip, .country = a->country,
-                       .phone = o->phone_given ? o->phone_number : STR_NONE, .unlock_tone = o->unlock_tone),
+                       .phone = o->phone_given ? o->phone_number : STR_NONE, .unlock_tone = o->unlock_tone,
+                       .timezone = o->timezone),
                    NULL);
 }

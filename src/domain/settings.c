@@ -213,6 +213,19 @@ enum err settings_patch(struct tx *tx, const struct principal *who, const struct
     return ERR_NONE;
 }
 
+enum err settings_first_zone(struct tx *tx, const struct id *account, struct str timezone)
+{
+    if (!schedule_zone_known(timezone))
+        return ERR_NONE;
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL(building_first_zone, .account_id = account, .timezone = timezone), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    const struct id building = row_building_first_zone(&c, NULL).id;
+    db_notify(tx->db, TOPIC_DOORS);
+    return feed_settings(tx, &building);
+}
+
 /* ---- set-up ---- */
 
 enum setup_status setup_status(const struct building *b, bool subscribed)

@@ -46,6 +46,9 @@ struct settings_patch {
 enum err settings_patch(struct tx *tx, const struct principal *who, const struct id *building, bool linked,
                         struct str version, const struct settings_patch *patch, struct settings *ret) CHECKED;
 
+/* Gives the account's first building this time zone, unless it has one, or the zone is not known (BUILDING-33). */
+enum err settings_first_zone(struct tx *tx, const struct id *account, struct str timezone) CHECKED;
+
 enum setup_status { SETUP_AWAITING_NUMBER, SETUP_TO_DO, SETUP_BUZZ_RECORDED };
 
 /* The owner's next step, and its text for people, in the arena. */

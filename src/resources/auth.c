@@ -35,6 +35,7 @@ static const struct shape verify_request_shape =
 static const struct field browser_sign_in_fields[] = {
     VERIFY_FIELDS(F_REQUIRED | F_CONST),
     FIELD(struct verify_request, remember, T_BOOL, .doc = "default: false"),
+    FIELD(struct verify_request, timezone, T_STRING, .max = 64, .doc = SIGN_IN_ZONE_DOC),
 };
 static const struct shape browser_sign_in_shape =
     SHAPE(struct verify_request, "BrowserSignIn", browser_sign_in_fields, .open = true);
@@ -115,7 +116,7 @@ static enum err reply_signed_in(struct request *q, const struct id *account, str
     const struct verify_request *body = q->body;
     const bool remember = v_given(body->remember) && body->remember.b;
     struct browser_issued browser;
-    enum err e = sign_in_browser(q, account, remember, p, &browser);
+    enum err e = sign_in_browser(q, account, body->timezone, remember, p, &browser);
     if (e)
         return e;
     struct browser_session *r = arena_new(q->tx.arena, struct browser_session);

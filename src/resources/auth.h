@@ -5,7 +5,7 @@
 #include "domain/key.h"
 
 struct verify_request {
-    struct val email, purpose, challenge, otp, remember;
+    struct val email, purpose, challenge, otp, remember, timezone; /* the last two: of browsers */
 };
 extern const char *const verify_purposes[];
 /* A malformed code counts as a wrong one and uses up an attempt. */

@@ -2,6 +2,7 @@
 
 #include "base/forms.h"
 #include "domain/phone.h"
+#include "domain/schedule.h"
 #include "resources/address.h"
 
 #define LABEL_MAX 120
@@ -12,8 +13,8 @@ static const char *const removal[] = {"remove", NULL};
 
 struct preview {
     struct val action;
-    struct val label, address, unlock_tone, phone_number; /* add */
-    struct val building_id;                               /* remove */
+    struct val label, address, unlock_tone, phone_number, timezone; /* add */
+    struct val building_id;                                         /* remove */
 };
 #define ADD_FIELDS(address_shape)                                                                                      \
     FIELD(struct preview, action, T_STRING, .flags = F_REQUIRED | F_CONST, .values = add),                             \
@@ -23,7 +24,11 @@ struct preview {
               .doc = "the keypress that releases the door"),                                                           \
         FIELD(struct preview, phone_number, T_STRING, PHONE_FORM, .error = ERR_INVALID_PHONE_NUMBER,                   \
               .doc = "forwarding number of the building, verified by this account; default: the account's")
-static const struct field add_fields[] = {ADD_FIELDS(address_input_shape)};
+static const struct field add_fields[] = {
+    ADD_FIELDS(address_input_shape),
+    FIELD(struct preview, timezone, T_STRING, .flags = F_NONBLANK, .max = 64,
+          .doc = "IANA name; default: the time zone of most people of the state or province. An extension"),
+};
 static const struct shape add_shape = SHAPE(struct preview, "BuildingAddPreview", add_fields);
 static const struct field add_us_fields[] = {ADD_FIELDS(address_input_us_shape)};
 static const struct shape add_us_shape = SHAPE(struct preview, "EarlierBuildingAddPreview", add_us_fields);
@@ -71,7 +76,10 @@ enum err building_preview_input(struct tx *tx, const void *body, struct operatio
         .address = address_given(b->address.ptr),
         .unlock_tone = b->unlock_tone.s,
         .phone_number = v_set(b->phone_number) ? b->phone_number.s : STR_NONE,
+        .timezone = v_set(b->timezone) ? b->timezone.s : STR_NONE,
     };
+    if (in.timezone.p && !schedule_zone_known(in.timezone))
+        return tx_fail(tx, ERR_INVALID_BUILDING_INPUT, "timezone must be a known IANA name");
     if (!building_address_normalise(&in.address, tx->arena, &why))
         return tx_fail(tx, ERR_INVALID_BUILDING_INPUT, why);
     *ret = in;
@@ -86,13 +94,15 @@ struct id quote_request_id(const void *body)
 /* ---- input ---- */
 
 struct add_input {
-    struct val label, address, unlock_tone, phone_number;
+    struct val label, address, unlock_tone, phone_number, timezone, timezones;
 };
 static const struct field add_input_fields[] = {
     FIELD(struct add_input, label, T_STRING, .flags = F_REQUIRED),
     FIELD(struct add_input, address, T_OBJECT, .flags = F_REQUIRED, .sub = &address_shape),
     FIELD(struct add_input, unlock_tone, T_STRING, .flags = F_REQUIRED),
     FIELD(struct add_input, phone_number, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct add_input, timezone, T_STRING, .doc = "IANA name. An extension, as the next one"),
+    FIELD(struct add_input, timezones, T_STRINGS, .doc = "the time zones of the state or province"),
 };
 static const struct shape add_input_shape = SHAPE(struct add_input, "BuildingAddInput", add_input_fields);
 
@@ -107,14 +117,25 @@ static const struct field remove_input_fields[] = {
 };
 static const struct shape remove_input_shape = SHAPE(struct remove_input, "BuildingRemoveInput", remove_input_fields);
 
+static struct val add_input_of(struct arena *a, const struct operation *o)
+{
+    const char *const *zones = building_zones(&o->address);
+    size_t count = 0;
+    while (zones[count])
+        count++;
+    struct val *names = arena_array(a, struct val, count + 1);
+    for (size_t i = 0; i < count; i++)
+        names[i] = v_str(str_z(zones[i]));
+    struct add_input *in = arena_new(a, struct add_input);
+    *in = (struct add_input){v_str(o->label),        address_val(a, &o->address), v_str(o->unlock_tone),
+                             v_str(o->phone_number), v_str(o->timezone),          v_list(names, count)};
+    return v_object(in);
+}
+
 static struct val input_of(struct arena *a, const struct operation *o)
 {
-    if (o->action == OPERATION_ADD) {
-        struct add_input *in = arena_new(a, struct add_input);
-        *in = (struct add_input){v_str(o->label), address_val(a, &o->address), v_str(o->unlock_tone),
-                                 v_str(o->phone_number)};
-        return v_object(in);
-    }
+    if (o->action == OPERATION_ADD)
+        return add_input_of(a, o);
     struct str effects[OPERATION_EFFECTS];
     struct val *sentences = arena_array(a, struct val, OPERATION_EFFECTS);
     operation_effects(o, a, effects);

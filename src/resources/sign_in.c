@@ -1,6 +1,7 @@
 #include "resources/sign_in.h"
 
 #include "api/cookie.h"
+#include "domain/settings.h"
 
 static enum err end_earlier_session(struct request *q)
 {
@@ -12,11 +13,13 @@ static enum err end_earlier_session(struct request *q)
     return browser_replace(&q->tx, hash);
 }
 
-enum err sign_in_browser(struct request *q, const struct id *account, bool remember, struct reply *p,
-                         struct browser_issued *ret)
+enum err sign_in_browser(struct request *q, const struct id *account, struct val timezone, bool remember,
+                         struct reply *p, struct browser_issued *ret)
 {
     struct str user_agent = http_header(q->http, STR("User-Agent"), NULL);
     enum err e = end_earlier_session(q);
+    if (!e && v_set(timezone))
+        e = settings_first_zone(&q->tx, account, timezone.s);
     if (!e)
         e = browser_issue(&q->tx, account, user_agent, remember, ret);
     if (!e)

@@ -5,7 +5,7 @@
 #include "resources/sign_in.h"
 
 struct account_request {
-    struct val email, browser;
+    struct val email, browser, timezone;
 };
 struct account_reply {
     struct val account_id, building_id, email, key, key_ends_at;
@@ -16,6 +16,7 @@ static const struct field request_fields[] = {
           .format = "email", .error = ERR_INVALID_EMAIL, .doc = "e-mail of the account"),
     FIELD(struct account_request, browser, T_BOOL,
           .doc = "also sign the browser that asks in to the website; default: false"),
+    FIELD(struct account_request, timezone, T_STRING, .max = 64, .doc = "with browser: " SIGN_IN_ZONE_DOC),
 };
 static const struct shape request_shape = SHAPE(struct account_request, "SandboxAccount", request_fields);
 
@@ -61,10 +62,10 @@ static enum err reply_account(struct request *q, const struct id *account, struc
     return reply_ok(p, 200, &reply_shape, r);
 }
 
-static enum err sign_browser_in(struct request *q, const struct id *account, struct reply *p)
+static enum err sign_browser_in(struct request *q, const struct id *account, struct val timezone, struct reply *p)
 {
     struct browser_issued browser;
-    enum err e = sign_in_browser(q, account, false, p, &browser);
+    enum err e = sign_in_browser(q, account, timezone, false, p, &browser);
     if (!e)
         crypto_wipe(&browser, sizeof browser);
     return e;
@@ -76,7 +77,7 @@ static enum err post_account(struct request *q, struct reply *p)
     struct id account;
     enum err e = session_trust(&q->tx, body->email.s, &account);
     if (!e && v_given(body->browser) && body->browser.b)
-        e = sign_browser_in(q, &account, p);
+        e = sign_browser_in(q, &account, body->timezone, p);
     return e ? e : reply_account(q, &account, body->email.s, p);
 }
 

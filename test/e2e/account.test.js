@@ -142,6 +142,19 @@ describe('account', () => {
         assert.equal((await account(last)).readiness.building_connection, 'not_provisioned');
     });
 
+    // BUILDING-33
+    it('gives the first building the time zone of the first browser that signs in with one, once', async () => {
+        const email = freshEmail();
+        const zoneOf = async (timezone) => {
+            const { site } = await signInBrowser(client, { email, timezone });
+            return ok(await site.get('/v1/buildings')).data[0].timezone;
+        };
+        assert.equal(await zoneOf(undefined), null);
+        assert.equal(await zoneOf('Mars/Olympus'), null);
+        assert.equal(await zoneOf('Europe/Madrid'), 'Europe/Madrid');
+        assert.equal(await zoneOf('Asia/Tokyo'), 'Europe/Madrid');
+    });
+
     // BILLING-22
     it('mails the owner the number that each building loses 30 days after the subscription, in the language of its notices', async () => {
         const email = freshEmail();

@@ -25,7 +25,7 @@ describe('buildings', () => {
             const { id, expires_at, billing, next_action, ...rest } = made;
             assert.deepEqual(rest, {
                 action: 'add', status: 'quoted', building_id: null, request_id: null, result: null,
-                input: { label: 'Cabin', address: { ...US, country: 'US' }, unlock_tone: '5', phone_number: person.phone },
+                input: { label: 'Cabin', address: { ...US, country: 'US' }, unlock_tone: '5', phone_number: person.phone, timezone: 'America/Los_Angeles', timezones: ['America/Los_Angeles', 'America/Boise'] },
             });
             const { subscription_id, price_id, proration_date, note, ...price } = billing;
             assert.deepEqual(price, { current_quantity: 1, new_quantity: 2, currency: 'usd', next_invoice_amount_due: 998, per_building_amount: 499, interval: 'week' });
@@ -59,7 +59,22 @@ describe('buildings', () => {
             for (const state of ['BC', 'NL', 'NU', 'YT']) assert.equal((await stored({ ...CA, state })).state, state);
         });
 
+        // BUILDING-33
+        it('has the time zone of the address, or one that is given, and the building gets it', async () => {
+            const zones = async (address, more) => {
+                const { timezone, timezones } = (await quote(person, addition({ address, ...more }))).input;
+                return [timezone, timezones];
+            };
+            const boise = addition({ timezone: 'America/Boise' });
+            assert.deepEqual(await zones({ ...US, state: 'MA' }), ['America/New_York', ['America/New_York']]);
+            assert.deepEqual(await zones(CA), ['America/Toronto', ['America/Toronto', 'America/Winnipeg']]);
+            assert.deepEqual(await zones(US, { timezone: 'Pacific/Honolulu' }), ['Pacific/Honolulu', ['America/Los_Angeles', 'America/Boise']]);
+            assert.equal((await added(person, boise)).timezone, 'America/Boise');
+        });
+
         const bad = {
+            'an unknown time zone': [addition({ timezone: 'America/Atlantis' }), 'timezone'],
+            'an empty time zone': [addition({ timezone: '' }), 'timezone'],
             'no action': [{ label: 'x' }, 'action'],
             'an unknown action': [{ action: 'move' }, 'action'],
             'an action that is no string': [{ action: 5 }, 'action'],
@@ -176,7 +191,7 @@ describe('buildings', () => {
             const done = ok(await execute(person, made, key), 201);
             const child = (await buildings(person)).find((row) => !row.is_primary);
             assert.match(child.virtual_number, /^\+1555010\d{4}$/);
-            assert.deepEqual(child, { id: done.building_id, label: 'Cabin', address: { ...US, country: 'US' }, virtual_number: child.virtual_number, is_primary: false, provisioned: true, timezone: null });
+            assert.deepEqual(child, { id: done.building_id, label: 'Cabin', address: { ...US, country: 'US' }, virtual_number: child.virtual_number, is_primary: false, provisioned: true, timezone: 'America/Los_Angeles' });
             assert.deepEqual([done.id, done.status, done.request_id, done.expires_at], [made.id, 'succeeded', key, made.expires_at]);
             assert.deepEqual([done.input, done.billing], [made.input, made.billing]);
             assert.deepEqual(done.result, { building_id: child.id, label: 'Cabin', virtual_number: child.virtual_number, physical_test_required: true });

@@ -41,6 +41,9 @@ describe('the page of all buildings', () => {
         await dialog.getByText('1 now, then 2').waitFor();
         assert.match(await dialog.locator('.price').innerText(), /\$\d+\.\d\d a (week|year|month)/);
         await dialog.getByText('1 Main Street, Portland, OR, 97201').waitFor();
+        const clock = dialog.getByLabel('The clock there');
+        assert.deepEqual(await clock.locator('option').allInnerTexts(), ['Los Angeles', 'Boise']);
+        await Promise.all([page.waitForResponse('**/v1/buildings/preview'), clock.selectOption('Boise')]);
         await checkAccessible(page);
         await checkTargets(page);
         await picture(page, 'buildings-quote');
@@ -53,7 +56,7 @@ describe('the page of all buildings', () => {
         await picture(page, 'buildings-added');
         await page.getByRole('button', { name: 'Set it up' }).click();
         await page.getByRole('heading', { name: 'Cabin', level: 1 }).waitFor();
-        assert.equal((await buildings(person)).length, 2);
+        assert.deepEqual((await buildings(person)).map((one) => one.timezone), [null, 'America/Boise']);
         await closing(page);
     });
 

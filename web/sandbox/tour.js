@@ -190,7 +190,7 @@ function again() {
 /** Signs this browser in to the website. */
 async function website() {
     try {
-        await ask(request('POST', '/sandbox/accounts', { email: kept.email, browser: true }));
+        await ask(request('POST', '/sandbox/accounts', { email: kept.email, browser: true, timezone: Intl.DateTimeFormat().resolvedOptions().timeZone }));
         location.assign('/');
     } catch (error) {
         wrong = ['end', t('failed', { error: errorText(error instanceof Error ? error.message : 'other') })];

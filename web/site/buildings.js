@@ -4,7 +4,7 @@ import { dialog } from './lib/dialog.js';
 import { field, form } from './lib/form.js';
 import { at, building, choose, data, tellError } from './lib/page.js';
 import { t } from './lib/texts.js';
-import { clock, money } from './lib/time.js';
+import { city, clock, money } from './lib/time.js';
 import { h, icon, patch } from './lib/view.js';
 
 /**
@@ -125,15 +125,21 @@ async function add() {
     let quote;
     let once = newKey();
     const preview = async () => {
-        quote = /** @type {Operation} */ (await call('POST', '/v1/buildings/preview', { action: 'add', label: input.label, unlock_tone: input.unlock_tone, address: address(input) }));
+        quote = /** @type {Operation} */ (await call('POST', '/v1/buildings/preview', { action: 'add', label: input.label, unlock_tone: input.unlock_tone, address: address(input), ...(input.timezone && { timezone: input.timezone }) }));
         once = newKey();
     };
     const done = await dialog(t('add_title'), (/** @type {(value?: Operation) => void} */ close, redraw) => [quote ? h('div', { class: 'stack', key: 'quote' },
         h('p', null, h('b', null, quote.input.label), h('br'), h('span', { class: 'quiet' }, line(quote.input.address))),
+        clocks(quote.input, async (timezone) => {
+            input = { ...input, timezone };
+            await preview();
+            redraw();
+        }),
         confirmation(quote, once, () => preview().then(redraw), close),
         h('button', {
             class: 'plain', type: 'button', onclick: () => {
                 quote = undefined;
+                input = { ...input, timezone: undefined };
                 redraw();
             },
         }, t('back')))
@@ -160,6 +166,17 @@ async function add() {
             field({ name: 'unlock_tone', label: t('tone'), value: input.unlock_tone, required: true, maxlength: 3, pattern: '[0-9#*]{1,3}', autocomplete: 'off' })))]);
     if (done) await follow(done);
 }
+
+/**
+ * Asks for the building's clock where its state has more than one; else tells it.
+ * @param {{timezone: string, timezones: string[]}} input @param {(timezone: string) => Promise<void>} choose
+ */
+const clocks = ({ timezone, timezones }, choose) => (timezones.length > 1
+    ? field({
+        name: 'timezone', label: t('clock'), value: timezone, options: [...new Set([timezone, ...timezones])].map((name) => [name, city(name)]),
+        onchange: (/** @type {Event} */ event) => choose(/** @type {HTMLSelectElement} */ (event.target).value).catch(tellError),
+    })
+    : h('p', { class: 'small quiet', key: 'clock' }, t('clock_of', { city: city(timezone) })));
 
 /** @param {Record<string, string>} input */
 const address = ({ street, city, state, zip, country }) => ({ street: street.trim(), city: city.trim(), state, zip: zip.trim(), country });

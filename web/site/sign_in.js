@@ -2,6 +2,7 @@
 import { CallError, call } from './lib/call.js';
 import { keepFor } from './lib/keep.js';
 import { errorText, t } from './lib/texts.js';
+import { browserZone } from './lib/time.js';
 
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 const at = (id) => /** @type {T} */ (document.getElementById(id));
@@ -79,7 +80,7 @@ address.addEventListener('submit', (event) => {
 code.addEventListener('submit', (event) => {
     event.preventDefault();
     run(at('code-note'), otp, async () => {
-        await call('POST', '/v1/auth/verify', { email: sentTo, challenge, otp: otp.value, purpose: 'web', remember: remember.checked });
+        await call('POST', '/v1/auth/verify', { email: sentTo, challenge, otp: otp.value, purpose: 'web', remember: remember.checked, timezone: browserZone });
         await keepFor(sentTo, remember.checked);
         location.reload();
     });

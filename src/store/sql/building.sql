@@ -71,6 +71,12 @@ UPDATE building SET virtual_number = $virtual_number:text WHERE account_id = $ac
 -- name: building_for_number
 SELECT account_id:id, virtual_number:text, country:text FROM building WHERE id = $id:id
 
+-- name: building_first_zone
+-- The zone of the account's primary building, unless it has one.
+UPDATE building SET timezone = $timezone:text, settings_version = settings_version + 1
+WHERE account_id = $account_id:id AND is_primary = 1 AND timezone IS NULL
+RETURNING id:id
+
 -- name: building_zone
 SELECT timezone:text FROM building WHERE id = $id:id
 

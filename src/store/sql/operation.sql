@@ -9,12 +9,12 @@ FROM account WHERE id = $id:id
 INSERT INTO building_operation (account_id, id, action, created_at, expires_at, building_id, label,
     street, city, state, zip, country, unlock_tone, phone_number, virtual_number, building_count,
     subscription_id, price_id, current_quantity, new_quantity, currency, next_invoice_minor, per_building_minor,
-    billing_interval, proration_s, phone_given)
+    billing_interval, proration_s, phone_given, timezone)
 VALUES ($account_id:id, $id:id, $action:text, $created_at:time, $expires_at:time, $building_id:id, $label:text,
     $street:text, $city:text, $state:text, $zip:text, $country:text, $unlock_tone:text, $phone_number:text,
     $virtual_number:text, $building_count:int, $subscription_id:text, $price_id:text, $current_quantity:int,
     $new_quantity:int, $currency:text, $next_invoice_minor:int, $per_building_minor:int?, $billing_interval:text,
-    $proration_s:int, $phone_given:bool)
+    $proration_s:int, $phone_given:bool, $timezone:text)
 
 -- Reading.
 
@@ -25,7 +25,8 @@ id:id, account_id:id, action:text, status:text, created_at:time, expires_at:time
     currency:text, billing_interval:text,
     current_quantity:int, new_quantity:int, next_invoice_minor:int, per_building_minor:int?, proration_s:int,
     request_id:text, request_hash:blob,
-    step:text, attempt:int, progressed_at:time?, error:text, result_number:text, phone_given:bool
+    step:text, attempt:int, progressed_at:time?, error:text, result_number:text, phone_given:bool,
+    timezone:text
 
 -- name: operation_get
 SELECT {operation}
@@ -81,8 +82,8 @@ WHERE status IN ('running', 'reconciliation_required') AND status = 'running' AN
 -- name: operation_insert_building
 -- A phone that another account has verified meanwhile is void.
 INSERT INTO building (account_id, id, created_at, is_primary, label, street, city, state, zip, country, forward_phone,
-    unlock_tone)
+    unlock_tone, timezone)
 VALUES ($account_id:id, $id:id, $created_at:time, 0, $label:text, $street:text, $city:text, $state:text, $zip:text,
     $country:text,
     (SELECT CAST($phone:text AS TEXT) WHERE NOT EXISTS (SELECT 1 FROM account o WHERE o.phone = $phone
-    AND o.id <> $account_id)), $unlock_tone:text) ON CONFLICT (account_id, id) DO NOTHING
+    AND o.id <> $account_id)), $unlock_tone:text, $timezone:text) ON CONFLICT (account_id, id) DO NOTHING

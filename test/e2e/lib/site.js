@@ -33,9 +33,9 @@ export function browser(client, cookie) {
 }
 
 /** Signs a browser in: {email, id, cookie, site, answer}; `site` makes its calls. */
-export async function signInBrowser(client, { email = freshEmail(), remember, headers, cookie } = {}) {
+export async function signInBrowser(client, { email = freshEmail(), remember, timezone, headers, cookie } = {}) {
     const sent = await challenge(client, email);
-    const answer = await browser(client, cookie).post('/v1/auth/verify', { email, purpose: 'web', ...sent, remember }, { headers });
+    const answer = await browser(client, cookie).post('/v1/auth/verify', { email, purpose: 'web', ...sent, remember, timezone }, { headers });
     const { id } = ok(answer), { value } = cookieOf(answer);
     return { email, id, cookie: value, site: browser(client, value), answer };
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "billing/operation.h"
+#include "domain/schedule.h"
 
 static struct arena arena;
 
@@ -78,6 +79,25 @@ static void test_every_state_and_province_is_known_once(void **state)
     assert_int_equal(ca, 10 + 3);
 }
 
+/* BUILDING-33 */
+static void test_every_state_has_zones_that_are_installed(void **state)
+{
+    (void)state;
+    static const struct building_address places[] = {
+#define REGION(in_country, in_state, ...)                                                                              \
+    {.country = {in_country, sizeof in_country - 1}, .state = {in_state, sizeof in_state - 1}},
+#include "tbl/regions.def"
+    };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *const *zones = building_zones(&places[i]);
+        assert_non_null(zones[0]);
+        for (; *zones; zones++)
+            if (!schedule_zone_known(str_z(*zones)))
+                fail_msg("%.*s: %s", STR_ARG(places[i].state), *zones);
+    }
+    assert_null(building_zones(&(struct building_address){.country = STR("US"), .state = STR("ON")})[0]);
+}
+
 int main(void)
 {
     arena_init(&arena, NULL, 0);
@@ -85,6 +105,7 @@ int main(void)
         cmocka_unit_test(test_us_addresses),
         cmocka_unit_test(test_canadian_addresses),
         cmocka_unit_test(test_every_state_and_province_is_known_once),
+        cmocka_unit_test(test_every_state_has_zones_that_are_installed),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     arena_done(&arena);

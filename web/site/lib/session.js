@@ -5,6 +5,7 @@ import { dialog } from './dialog.js';
 import { check, field, form } from './form.js';
 import { forget, keepFor } from './keep.js';
 import { t } from './texts.js';
+import { browserZone } from './time.js';
 import { h } from './view.js';
 
 /** @type {Promise<boolean> | undefined} */
@@ -27,7 +28,7 @@ async function ask() {
             button: t('session.enter'),
             errors: { INVALID_OTP: 'otp' },
             submit: async ({ otp, remember }) => {
-                await call('POST', '/v1/auth/verify', { email, challenge, otp: otp.replace(/\D/g, ''), purpose: 'web', remember: Boolean(remember) });
+                await call('POST', '/v1/auth/verify', { email, challenge, otp: otp.replace(/\D/g, ''), purpose: 'web', remember: Boolean(remember), timezone: browserZone });
                 await keepFor(email, Boolean(remember));
                 close(true);
             },

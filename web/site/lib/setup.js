@@ -6,7 +6,7 @@ import { dialog } from './dialog.js';
 import { field, form } from './form.js';
 import { e164 } from './phone.js';
 import { t } from './texts.js';
-import { money, zone } from './time.js';
+import { money } from './time.js';
 import { h } from './view.js';
 
 /** @typedef {import('./view.js').Child} Child */
@@ -32,7 +32,7 @@ export async function choosePlan() {
     return false;
 }
 
-/** Asks for the tone. The browser's time zone becomes the building's, unless it has one. @returns {Promise<boolean>} true if it was saved */
+/** Asks for the tone. @returns {Promise<boolean>} true if it was saved */
 export async function setTone() {
     const path = `/v1/buildings/${building.id}/settings`;
     return await dialog(t('setup.tone'), (close) => [
@@ -42,7 +42,7 @@ export async function setTone() {
             submit: async ({ unlock_tone }) => {
                 // Only the tone changes, so the newest version will do.
                 const { version } = await call('GET', path);
-                await call('PATCH', path, { unlock_tone: unlock_tone.trim(), ...(building.timezone ? {} : { timezone: zone }) }, { match: version });
+                await call('PATCH', path, { unlock_tone: unlock_tone.trim() }, { match: version });
                 close(true);
             },
         }, field({

@@ -4,10 +4,10 @@ import { language, t } from './texts.js';
 
 /** With the browser's habits, such as 24 hours, if it speaks the page's language. */
 const locale = navigator.languages.find((one) => one.startsWith(language)) ?? language;
-const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The building's time zone; the browser's until one is set. */
-export const zone = building?.timezone ?? own;
+/** The building's time zone. One whose owner never signed in with a browser has none, and is read by this browser's. */
+export const zone = building?.timezone ?? browserZone;
 
 const ahead = data.page ? Date.parse(data.page.at) - Date.now() : 0;
 /** Now by the service's clock, in milliseconds. */
@@ -88,7 +88,10 @@ export function length(ms) {
 /** The names of the days of the week, from Sunday. */
 export const dayNames = [...Array(7).keys()].map((n) => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', weekday: 'long' }).format(new Date(Date.UTC(2000, 0, 2 + n))));
 
+/** "Toronto", of "America/Toronto". @param {string} name */
+export const city = (name) => name.replace(/.*\//, '').replaceAll('_', ' ');
+
 /** "Toronto time" where it is not the browser's own; else empty. */
 export function zoneNote() {
-    return zone === own ? '' : t('page.zone', { city: zone.replace(/.*\//, '').replaceAll('_', ' ') });
+    return zone === browserZone ? '' : t('page.zone', { city: city(zone) });
 }
