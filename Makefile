@@ -170,7 +170,7 @@ check-systemd: build $(NODE_MODULES) ## the package's units under a systemd that
 
 check: lint fuzz-check check-build ## everything that is neither a test nor a benchmark
 
-lint: $(NODE_MODULES) ## format, documents, English, names, sizes, texts, types of the pages' scripts, commit messages, cppcheck, clang's warnings, clang-tidy
+lint: $(NODE_MODULES) ## format, documents, English, names, sizes, texts, types of the pages' scripts, commit messages, clang's warnings, clang-tidy and cppcheck
 	scripts/setup check
 	clang-format --dry-run -Werror $(SOURCES)
 	scripts/check-docs
@@ -181,9 +181,6 @@ lint: $(NODE_MODULES) ## format, documents, English, names, sizes, texts, types 
 	scripts/check-texts
 	$(E2E)/node_modules/.bin/tsc -p web/site/jsconfig.json
 	scripts/check-commits
-	$(BUILD) generated
-	find src build/generated -type f | scripts/once cppcheck --quiet -j $(CORES) --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
-	    --suppress=missingIncludeSystem --library=posix,gnu -I src -I build/generated src
 	$(BUILD) KIND=clang warnings
 	scripts/tidy
 
