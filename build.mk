@@ -147,9 +147,10 @@ $(GENERATED)/domain/sign_in_html.h: web/domain/sign_in.html scripts/textgen.awk
 # The guides that are served; src/documents/guides.c names them.
 $(GENERATED)/documents/guides_text.h: $(wildcard docs/*.md docs/behaviour/*.md) src/documents/guides.c scripts/guidegen scripts/textgen.awk
 	echo guides.h && scripts/guidegen $@
-# The pages, scripts and style sheets of web/, compressed.
+# The pages, scripts and style sheets of web/, compressed: ten seconds.
 $(GENERATED)/http/web.h $(GENERATED)/http/web.c &: $(wildcard web/site/* web/site/*/* web/sandbox/* web/docs/*) scripts/webgen scripts/webgen.awk
-	echo web.h web.c && scripts/webgen $(GENERATED)/http
+	echo web.h web.c && find web scripts/webgen scripts/webgen.awk -type f | sort | \
+	    scripts/once --makes '$(GENERATED)/http/web.h $(GENERATED)/http/web.c' scripts/webgen $(GENERATED)/http
 # The texts that the service says, rendered by the program that speaks it; the same for each kind, so the plain one is taken.
 ifeq ($(KIND),release)
 $(GENERATED)/speech/clips.c: $(BUILD)/clips
@@ -227,9 +228,8 @@ $(BUILD)/libpowerloss.so: test/crash/powerloss.c $(BUILD)/flags
 	echo 'cc $<'
 	$(compiler) -std=gnu17 -D_GNU_SOURCE -O2 -g -pthread $(warnings) -Wno-missing-prototypes -fPIC -shared -o $@ $<
 
-# clang's warnings about programs that no sanitizer build compiles; keeps no output.
-warnings: $(generated_headers)
-	$(foreach source,$(benches) test/crash/store_crash.c,$(compiler) $(flags) -Itest/unit -DSOURCE_DIR='"$(CURDIR)"' -fsyntax-only $(source) &&) true
+# clang's warnings about programs that no sanitizer build compiles.
+warnings: $(call objects,$(benches) test/crash/store_crash.c)
 
 print-flags: # for clang-tidy, as the shell reads them
 	$(info $(flags) $(dated)):

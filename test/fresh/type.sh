@@ -96,7 +96,7 @@ stand_in() {
     export PATH=$work/bin:${PATH#"$work/bin:"}
 }
 
-as_joe() { runuser -u joe -- env -u LAUNCHER HOME=~joe sh -c "cd ~/portero && exec $1"; }
+as_joe() { runuser -u joe -- env -u LAUNCHER -u ONCE_PASSES HOME=~joe sh -c "cd ~/portero && exec $1"; }
 end_service() {
     local program
     for program in /proc/[0-9]*/exe; do
