@@ -6,6 +6,7 @@
 // if a statement of src/store/sql is not executed there, unless postgresql.txt excepts it.
 // With --again, files that failed run once more, alone: "unstable: NAME" tells of one that passes then.
 // With --reached, each file's costs and what it reached on PostgreSQL are written to JSON.
+// In .ci/run, a file that passed before with the same content of all that it depends on is left out (lib/passes.js).
 // A run of all files also fails if no test called an operation of the OpenAPI documents, no answer matched the example of
 // one, or no test provoked an error code that lib/codes.js does not except.
 import { spawn, spawnSync } from 'node:child_process';
@@ -15,7 +16,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { cover, LOGGED, reached, statements } from './lib/cover.js';
-import { readHits } from './lib/hits.js';
+import { hitsOf, readHits } from './lib/hits.js';
+import { keepPass, passOf, readPass } from './lib/passes.js';
 
 const ENGINES = ['sqlite', 'postgresql'];
 // The files that take longest start first, so that the run does not end with one slow file alone.
@@ -117,10 +119,12 @@ function processorTime(pid = 'self') {
 }
 let counted = 0;
 
-/** Runs one file in its own process, which is ended when it hangs: {output, ok, cpu}. cpu: seconds of the file and of what
- *  it started, but not of PostgreSQL. */
+/** Runs one file in its own process, which is ended when it hangs: {output, ok, cpu, hits}. cpu: seconds of the file and of
+ *  what it started, but not of PostgreSQL. */
 function runFile({ file, name, engine: on }, dsn) {
-    const env = { ...process.env, PATH, PORTERO_E2E_ENGINE: on, PORTERO_E2E_HITS: hits, PORTERO_E2E_NAME: name, ...(on === 'postgresql' && { PORTERO_E2E_DSN: dsn }) };
+    const noted = join(hits, `${name}-${on}`);
+    mkdirSync(noted, { recursive: true });
+    const env = { ...process.env, PATH, PORTERO_E2E_ENGINE: on, PORTERO_E2E_HITS: noted, PORTERO_E2E_NAME: name, ...(on === 'postgresql' && { PORTERO_E2E_DSN: dsn }) };
     const child = spawn(process.execPath, ['--test-reporter=spec', file], { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     running.add(child);
     let output = '';
@@ -149,7 +153,7 @@ function runFile({ file, name, engine: on }, dsn) {
             clearTimeout(limit);
             clearTimeout(silence);
             running.delete(child);
-            resolve({ output, ok: code === 0, cpu });
+            resolve({ output, ok: code === 0, cpu, hits: readHits(noted) });
         });
     });
 }
@@ -169,8 +173,9 @@ async function suite(runs, dsn, atOnce) {
     const work = async () => {
         for (let next = queue.shift(); next; next = queue.shift()) {
             const at = Date.now();
-            const { output, ok, cpu } = await runFile(next, dsn);
+            const { output, ok, cpu, hits: met } = await runFile(next, dsn);
             next.cpu = cpu;
+            next.hits = met;
             const tests = count(output, 'tests');
             const passed = ok && tests > 0; // a file that lost its tests must not pass
             for (const kind of Object.keys(total)) total[kind] += count(output, kind);
@@ -192,7 +197,7 @@ async function suite(runs, dsn, atOnce) {
 async function gaps() {
     const { contract } = await import('./lib/contract.js');
     const { allCodes, exceptions } = await import('./lib/codes.js');
-    const met = readHits(hits);
+    const met = hitsOf(runs.flatMap((run) => run.hits));
     const excepted = new Set(exceptions());
     return [
         ...contract().flatMap((document) => document.operations()).filter((name) => !met.operations.has(name)).map((name) => `no test called ${name}`),
@@ -203,33 +208,41 @@ async function gaps() {
     ];
 }
 
-/** By the server's log, writes what each file reached on PostgreSQL, and gives the statements that none executed: one line each. */
-async function unreached() {
-    const byName = await reached(join(scratch, 'pg/log'));
-    const costs = runs.filter((run) => run.engine === 'postgresql').map(({ name, cpu }) => [name, { cpu, reached: [...byName.get(name) ?? []].sort() }]);
-    if (options.reached) writeFileSync(options.reached, JSON.stringify(Object.fromEntries(costs), undefined, 1));
-    if (!whole || !options.cover) return [];
-    const met = new Set([...byName.values()].flatMap((some) => [...some]));
+/** With --reached, writes what each file cost and reached on PostgreSQL. The statements that none executed there: one line each. */
+function unreached() {
+    const there = runs.filter((run) => run.engine === 'postgresql');
+    if (options.reached) writeFileSync(options.reached, JSON.stringify(Object.fromEntries(there.map(({ name, cpu, reached }) => [name, { cpu, reached }])), undefined, 1));
+    if (!whole || !options.cover || there.length === 0) return [];
+    const met = new Set(there.flatMap((run) => run.reached));
     const excepted = cover().excepted;
     return statements().filter((name) => !met.has(name) && !excepted.has(name)).map((name) => `no file executed ${name} on PostgreSQL: run make e2e-cover`);
 }
 
 const runs = plan();
-const withPostgresql = runs.some((one) => one.engine === 'postgresql');
+for (const run of runs) {
+    run.pass = options.reached ? undefined : passOf(run.file, run.engine, logs ? 'logged' : '');
+    Object.assign(run, readPass(run.pass)); // hits and reached
+}
+const todo = runs.filter((run) => !run.hits);
+const withPostgresql = todo.some((one) => one.engine === 'postgresql');
 let failed = ['the start'];
 try {
     const dsn = withPostgresql ? cluster('start') : undefined;
-    console.log(`end to end: ${runs.length} runs of ${files.length} files, ${AT_ONCE} at once`);
-    let failures = await suite(runs, dsn, AT_ONCE);
+    console.log(`end to end: ${todo.length} runs of ${files.length} files, ${AT_ONCE} at once; ${runs.length - todo.length} runs passed before`);
+    let failures = await suite(todo, dsn, AT_ONCE);
+    const steady = todo.filter((run) => !failures.includes(run));
     if (options.again && failures.length > 0) {
         const first = failures;
         failures = await suite(first, dsn, 1);
         for (const run of first) if (!failures.includes(run)) console.log(`unstable: ${nameOf(run)} failed, then passed`);
     }
     failed = failures.map(nameOf);
+    const byName = logs && withPostgresql ? await reached(join(scratch, 'pg/log')) : new Map();
+    for (const run of todo) run.reached = run.engine === 'postgresql' ? [...byName.get(run.name) ?? []].sort() : [];
+    for (const { pass, hits, reached } of steady) if (pass) keepPass(pass, { hits, reached });
     // Files of one engine are left out of a run on the other, so their operations and codes are missing there.
     if (whole && engine !== 'postgresql') failed.push(...await gaps());
-    if (logs && withPostgresql) failed.push(...await unreached());
+    if (logs) failed.push(...unreached());
 } finally {
     if (withPostgresql) cluster('stop');
     rmSync(scratch, { recursive: true, force: true });

@@ -26,9 +26,14 @@ export function noteCode(body) {
     if (typeof code === 'string') note(`code ${code}`);
 }
 
-/** All that the test processes noted in this directory: {operations, codes, examples}. */
+/** The lines that test processes noted in this directory. */
 export function readHits(directory) {
     const lines = readdirSync(directory).flatMap((name) => readFileSync(join(directory, name), 'utf8').split('\n'));
+    return [...new Set(lines)].filter(Boolean).sort();
+}
+
+/** The lines by their kinds: {operations, codes, examples}. */
+export function hitsOf(lines) {
     const of = (kind) => new Set(lines.filter((line) => line.startsWith(`${kind} `)).map((line) => line.slice(kind.length + 1)));
-    return { operations: new Set(lines.filter((line) => line && !/^(code|example) /.test(line))), codes: of('code'), examples: of('example') };
+    return { operations: new Set(lines.filter((line) => !/^(code|example) /.test(line))), codes: of('code'), examples: of('example') };
 }
