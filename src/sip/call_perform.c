@@ -1,5 +1,7 @@
 #include "sip/call_perform.h"
 
+#include <errno.h>
+
 #include "base/container_of.h"
 #include "base/log.h"
 #include "call/known.h"
@@ -165,6 +167,8 @@ static void sip_call_on_close(int error, const struct sip_msg *msg, void *arg)
     (void)msg;
     struct sip_call *c = arg;
     log_debug("call %u closed by the peer errno=%d", c->serial, error);
+    if (error == ECONNRESET)
+        sip_refresh_on_bye(&c->refresh, c->session);
     sip_call_end(c);
 }
 

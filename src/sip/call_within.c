@@ -115,6 +115,8 @@ static bool acknowledges(const struct sip_call *c, const struct sip_msg *msg)
 bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg)
 {
     struct sip_call *c = find_call(a, msg);
+    if (c && !pl_strcmp(&msg->met, "ACK"))
+        sip_refresh_on_ack(&c->refresh, msg);
     if (c && !c->session && acknowledges(c, msg))
         sip_call_confirm(c);
     if (c &&

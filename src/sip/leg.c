@@ -1,5 +1,6 @@
 #include "sip/leg.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -218,6 +219,8 @@ static void on_leg_close(int error, const struct sip_msg *msg, void *arg)
     struct sip_trunk *trunk = l->trunk;
     const bool answered = l->answered;
     log_debug("leg %zu closed status=%d errno=%d", l->n, status, error);
+    if (error == ECONNRESET)
+        sip_refresh_on_bye(&l->refresh, l->session);
     close_session(l);
     if (answered)
         report(l, HUNT_HUNG_UP, 0);
@@ -366,7 +369,10 @@ static struct sip_leg *find_leg(const struct sip_agent *a, const struct sip_msg 
 
 bool sip_leg_knows(struct sip_agent *a, const struct sip_msg *msg)
 {
-    return find_leg(a, msg) != NULL;
+    struct sip_leg *l = find_leg(a, msg);
+    if (l && !pl_strcmp(&msg->met, "ACK"))
+        sip_refresh_on_ack(&l->refresh, msg);
+    return l;
 }
 
 bool sip_leg_update(struct sip_agent *a, const struct sip_msg *msg)

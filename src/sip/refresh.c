@@ -50,9 +50,25 @@ void sip_refresh_on_offer(struct sip_refresh *r, struct sip_stack *s, const stru
 {
     char lines[SIP_TIMER_LINES];
     r->timer = sip_timer_of_request(request);
+    r->unconfirmed = request->cseq.num;
     schedule(r);
     sip_timer_answer_lines(&r->timer, lines);
     sip_extra_set(s, request, lines);
+}
+
+void sip_refresh_on_ack(struct sip_refresh *r, const struct sip_msg *ack)
+{
+    if (ack->cseq.num == r->unconfirmed)
+        r->unconfirmed = 0;
+}
+
+/* libre keeps an ended session, and repeats its 200, until the ACK or for 32 s. The reference that it holds for this is
+ * the only one besides ours, unless a request of ours is pending; without it the session ends with ours. */
+void sip_refresh_on_bye(struct sip_refresh *r, struct sipsess *session)
+{
+    if (r->unconfirmed && mem_nrefs(session) == 2)
+        mem_deref(session);
+    r->unconfirmed = 0;
 }
 
 static void reply(struct sip_stack *s, const struct sip_msg *msg, uint16_t status, const char *reason)

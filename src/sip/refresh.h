@@ -22,6 +22,7 @@ struct sip_refresh {
     int64_t refresh_ms, expire_ms; /* when we refresh, and when the session has expired; 0: never */
     int64_t busy_ms;               /* until then, our re-INVITE may be pending; 0: it is not */
     bool gone;                     /* the peer does not know the session any more */
+    uint32_t unconfirmed;          /* CSeq of the peer's last re-INVITE, until its ACK; 0: none */
     struct sip_request *request;   /* our UPDATE */
     const char *contact;           /* of the last refresh */
 };
@@ -34,6 +35,10 @@ void sip_refresh_begin_answered(struct sip_refresh *r, const struct sip_msg *ans
                                 const struct sip_refresh_events *events, void *arg);
 /* The peer's re-INVITE is about to be answered with 200: adds the lines of the timer. */
 void sip_refresh_on_offer(struct sip_refresh *r, struct sip_stack *s, const struct sip_msg *request);
+/* An ACK of the peer. */
+void sip_refresh_on_ack(struct sip_refresh *r, const struct sip_msg *ack);
+/* In the session's close handler: the peer has sent BYE. Stops the repetition of a 200 that it did not acknowledge. */
+void sip_refresh_on_bye(struct sip_refresh *r, struct sipsess *session);
 /* Our re-INVITE was answered. */
 void sip_refresh_on_answer(struct sip_refresh *r, const struct sip_msg *answer);
 /* Answers an UPDATE of the peer. `offered`: an offer of ours waits for its answer. */

@@ -115,6 +115,23 @@ static void test_an_invite_before_the_ack_is_refused_until_then(void **state)
     hangs_up(4);
 }
 
+/* PHONE-14 */
+static void test_a_bye_before_the_ack_of_a_re_invite_ends_its_answer(void **state)
+{
+    (void)state;
+    static const char *const offers[] = {"sendrecv", "sendonly", NULL};
+    for (unsigned i = 0; i < sizeof offers / sizeof *offers; i++) {
+        next_visitor();
+        raw_invite(&r, FAKE_CODE);
+        assert_int_equal(raw_final(&r), 200);
+        raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
+        assert_true(raw_hears_rtp(&r));
+        raw_request(&r, "INVITE", FAKE_CODE, 2, offers[i] ? RAW_SDP : "", offers[i] ? raw_offer(&r, offers[i]) : "");
+        assert_int_equal(raw_final(&r), 200);
+        hangs_up(3);
+    }
+}
+
 static void test_no_request_but_an_ack_lets_the_answer_outlive_a_bye(void **state)
 {
     (void)state;
@@ -248,6 +265,7 @@ int main(void)
         TEST(test_an_update_before_the_ack_is_answered_and_a_bye_ends_the_answer),
         TEST(test_an_update_before_the_ack_moves_the_target),
         TEST(test_an_invite_before_the_ack_is_refused_until_then),
+        TEST(test_a_bye_before_the_ack_of_a_re_invite_ends_its_answer),
         TEST(test_no_request_but_an_ack_lets_the_answer_outlive_a_bye),
         TEST(test_an_offer_before_the_answer_to_ours_is_refused),
         TEST(test_a_call_that_rings_may_be_refreshed_but_gets_no_second_offer),

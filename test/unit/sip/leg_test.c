@@ -264,6 +264,21 @@ static void test_a_request_for_an_offer_gets_one_and_update_waits_for_its_answer
     hang_up_and_end(p);
 }
 
+/* PHONE-14 */
+static void test_a_bye_before_the_ack_of_a_re_invite_ends_its_answer(void **state)
+{
+    struct raw_phone *p = *state;
+    talk(p, "");
+    phone_requests(&trunk, p, "INVITE", phone_sdp(&trunk, 0, "sendonly"));
+    assert_true(trunk_receive(&trunk, "200", RAW_PATIENCE_MS));
+    phone_requests(&trunk, p, "BYE", "");
+    do /* repetitions that were sent before the BYE arrived */
+        assert_true(trunk_receive(&trunk, "200", RAW_PATIENCE_MS));
+    while (!says(" BYE\r\n"));
+    visitor_hung_up_on();
+    assert_false(trunk_receive(&trunk, "200", 1300));
+}
+
 static void test_update_for_another_call_is_refused(void **state)
 {
     struct raw_phone *p = *state, other;
@@ -598,6 +613,7 @@ int main(void)
         T(a_phone_that_forgot_the_call_ends_it),
         T(update_holds_and_resumes),
         T(a_request_for_an_offer_gets_one_and_update_waits_for_its_answer),
+        T(a_bye_before_the_ack_of_a_re_invite_ends_its_answer),
         T(update_for_another_call_is_refused),
         T(a_redirection_is_not_followed),
         T(a_visitor_beyond_the_limit_of_the_building_hears_that_the_line_is_busy),
