@@ -24,6 +24,12 @@ static struct http_origin peer_origin(const struct http_listener *l, const struc
     return o;
 }
 
+static void count_refusal(struct http_conns *conns, enum metric_label_LIMIT limit)
+{
+    metric_add(&metrics.http_rejected[limit], 1);
+    conns->refused.counts[limit]++;
+}
+
 /* At the connection limit, evicts the longest-idle connection. */
 static bool admit(struct http_conns *conns, const struct http_origin *o)
 {
@@ -36,7 +42,7 @@ static bool admit(struct http_conns *conns, const struct http_origin *o)
         a = http_conn_counter_add(conns->shared->counter, &o->address, exempt);
     }
     if (a != HTTP_ADMITTED)
-        metric_add(&metrics.http_rejected[a == HTTP_FULL ? METRIC_LIMIT_ALL : METRIC_LIMIT_ADDRESS], 1);
+        count_refusal(conns, a == HTTP_FULL ? METRIC_LIMIT_ALL : METRIC_LIMIT_ADDRESS);
     return a == HTTP_ADMITTED;
 }
 
@@ -79,7 +85,7 @@ static bool accept_one(struct http_listener *l)
     if (is_shortage(errno)) {
         event_del(&l->ev);
         l->paused = true;
-        metric_add(&metrics.http_rejected[METRIC_LIMIT_DESCRIPTORS], 1);
+        count_refusal(l->conns, METRIC_LIMIT_DESCRIPTORS);
     }
     return errno == ECONNABORTED || errno == EINTR || errno == EPROTO;
 }

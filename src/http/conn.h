@@ -10,6 +10,7 @@
 #include <sys/queue.h>
 
 #include "base/buf.h"
+#include "base/refusals.h"
 #include "http/conn_counter.h"
 #include "http/peer.h"
 #include "http/pool.h"
@@ -143,7 +144,8 @@ struct http_conns {
     bool ending_idle; /* and connections without a request close */
 
     struct http_conn_list lists[CONN_STATES];
-    unsigned count; /* dead ones included */
+    unsigned count;          /* dead ones included */
+    struct refusals refused; /* new ones, by METRIC_LIMIT */
     struct http_pool pool;
     size_t freed; /* bytes returned to malloc since it was last trimmed */
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/container_of.h"
+#include "base/metric.h"
 
 #define TICK_MS    250
 #define TRIM_AFTER (8u << 20) /* bytes freed */
@@ -40,6 +41,8 @@ static void on_loop_tick(evutil_socket_t fd, short event, void *arg)
         http_listener_resume(&l->listeners[i]);
     if (l->conns.shared->tls)
         http_tls_tick(l->conns.shared->tls);
+    refusals_tell(&l->conns.refused, "http connections", metric_values_LIMIT, METRIC_LIMIT_VALUES,
+                  clock_monotonic_us());
     trim_memory(l);
 }
 

@@ -67,6 +67,7 @@ struct sip_agent {
     struct sip_sources sources;
     struct sip_dialogs dialogs;
     struct sip_limits limits;
+    int descriptors; /* libre takes lower ones only */
     struct sip_pulse pulse;
     struct sip_drain drain;
 };

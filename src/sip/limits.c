@@ -2,6 +2,7 @@
 
 #include <re/re.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "media/tick.h"
 
@@ -35,19 +36,10 @@ bool sip_limits_may_tell(struct sip_limits *l)
 void sip_limits_refused(struct sip_limits *l, enum metric_label_REFUSAL limit)
 {
     metric_add(&metrics.sip_limited[limit], 1);
-    l->refused[limit]++;
+    l->refused.counts[limit]++;
 }
 
 void sip_limits_tell(struct sip_limits *l)
 {
-    const int64_t now_ms = tick_now_ms();
-    if (l->refused_ms && now_ms - l->refused_ms < LINES_MS)
-        return;
-    for (size_t i = 0; i < METRIC_REFUSAL_VALUES; i++) {
-        if (!l->refused[i])
-            continue;
-        log_warn("sip calls refused limit=%s count=%u", metric_values_REFUSAL[i], l->refused[i]);
-        l->refused[i] = 0;
-        l->refused_ms = now_ms;
-    }
+    refusals_tell(&l->refused, "sip calls", metric_values_REFUSAL, METRIC_REFUSAL_VALUES, clock_monotonic_us());
 }

@@ -4,14 +4,15 @@
 #include <stdint.h>
 
 #include "base/metric.h"
+#include "base/refusals.h"
 
 /* Zero at first. Times come from tick_now_ms(). */
 struct sip_limits {
     unsigned repeated; /* refusals that libre repeats, since repeated_ms */
     int64_t repeated_ms;
-    unsigned refused[METRIC_REFUSAL_VALUES]; /* INVITEs, since the last line about them, at refused_ms */
-    int64_t refused_ms;
-    unsigned lines; /* of calls that were never established, since lines_ms */
+    struct refusals refused; /* INVITEs */
+    struct refusals full;    /* seconds without a descriptor */
+    unsigned lines;          /* of calls that were never established, since lines_ms */
     int64_t lines_ms;
 };
 
@@ -22,5 +23,5 @@ bool sip_limits_may_repeat(struct sip_limits *l);
 bool sip_limits_may_tell(struct sip_limits *l);
 /* Counts an INVITE that was refused for lack of a place. */
 void sip_limits_refused(struct sip_limits *l, enum metric_label_REFUSAL limit);
-/* Logs their numbers, at most once in ten seconds. To be called about once a second. */
+/* Logs their numbers. To be called about once a second. */
 void sip_limits_tell(struct sip_limits *l);

@@ -1,10 +1,25 @@
 #include "sip/pulse.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "call/story_task.h"
 #include "sip/agent.h"
 
 #define PULSE_MS 1000
+
+/* libre says nothing when a connection gets no descriptor, or closes one whose descriptor is above its limit. The next
+ * connection will get the lowest free one. */
+static void look_for_descriptor(struct sip_agent *a)
+{
+    static const char *const limits[] = {"descriptors"};
+    const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    a->limits.full.counts[0] += fd < 0 || fd >= a->descriptors;
+    if (fd >= 0)
+        close(fd);
+    refusals_tell(&a->limits.full, "sip connections", limits, 1, clock_monotonic_us());
+}
 
 static void on_pulse(void *arg)
 {
@@ -12,6 +27,7 @@ static void on_pulse(void *arg)
     atomic_store_explicit(&a->pulse.turned_us, clock_monotonic_us(), memory_order_relaxed);
     atomic_store_explicit(&a->pulse.calls, a->dialogs.count, memory_order_relaxed);
     sip_limits_tell(&a->limits);
+    look_for_descriptor(a);
     story_repeat(false);
     tmr_start(&a->pulse.timer, PULSE_MS, on_pulse, a);
 }

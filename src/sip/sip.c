@@ -79,7 +79,8 @@ static void sip_on_mail(int flags, void *arg)
 static int make_loop(struct sip_agent *a)
 {
     struct sip_stack *first = NULL;
-    int e = fd_setsize(descriptors());
+    a->descriptors = descriptors();
+    int e = fd_setsize(a->descriptors);
     if (!e)
         e = sip_sources_init(&a->sources);
     if (!e)

@@ -74,6 +74,31 @@ describe('connections', () => {
         });
     });
 
+    describe('without a place', () => {
+        const MOST = 16;
+        const few = useWorld({ config: { http: { connections: MOST } } });
+
+        // HTTP-48
+        it('wait for a descriptor, which the log tells, and the others go on', async () => {
+            const early = await open();
+            const give = w.daemon.takeDescriptors();
+            const late = open();
+            assert.ok(await w.daemon.logged(/ warn http connections refused limit=descriptors count=\d+\n/));
+            early.send(HEALTH);
+            assert.equal((await early.reply(1)).status, 200);
+            give();
+            (await late).send(HEALTH);
+            assert.equal((await (await late).reply(1)).status, 200);
+        });
+
+        // HTTP-48
+        it('are closed at the limit, which the log tells', async () => {
+            const all = await Promise.all(Array.from({ length: MOST + 1 }, () => RawConnection.open(few.daemon.httpsPort, { secure: false })));
+            assert.ok(await few.daemon.logged(/ warn http connections refused limit=all count=\d+\n/));
+            for (const one of all) one.destroy();
+        });
+    });
+
     describe('pipelined requests', () => {
         it('are answered in their order, reads behind a write too, and a read sees the write before it', async () => {
             const connection = await open();

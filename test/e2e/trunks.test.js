@@ -2,6 +2,7 @@
 // engine: sqlite, because it tests telephones
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import dgram from 'node:dgram';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
@@ -335,6 +336,27 @@ describe('calls over TLS', () => {
         } finally {
             await phone.stop();
         }
+    });
+
+    // PHONE-10
+    it('wait for a descriptor, which the log tells, and the connections that are there go on', async () => {
+        const ask = async (socket) => {
+            const id = randomUUID();
+            socket.write(`OPTIONS sip:door@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/TLS 127.0.0.1:5061;branch=z9hG4bK${id};rport\r\nFrom: <sip:box@127.0.0.1>;tag=1\r\n`
+                + `To: <sip:door@127.0.0.1>\r\nCall-ID: ${id}\r\nCSeq: 1 OPTIONS\r\nMax-Forwards: 70\r\nContent-Length: 0\r\n\r\n`);
+            assert.match(String((await once(socket, 'data'))[0]), /^SIP\/2\.0 200 /);
+        };
+        const connect = () => tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+        const early = connect();
+        await ask(early);
+        const give = w.daemon.takeDescriptors();
+        const late = connect();
+        assert.ok(await w.daemon.logged(/ warn sip connections refused limit=descriptors count=\d+\n/));
+        await ask(early);
+        give();
+        await ask(late);
+        early.destroy();
+        late.destroy();
     });
 
     it('see the renewed certificate after SIGHUP, and the old one while the new one cannot be used', async () => {

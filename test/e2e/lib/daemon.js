@@ -204,6 +204,18 @@ export class Daemon {
     freeze() { process.kill(this.#pid(), 'SIGSTOP'); }
     thaw() { process.kill(this.#pid(), 'SIGCONT'); }
 
+    /** The service gets no more descriptors, until the returned function is called. */
+    takeDescriptors() {
+        const limit = (...args) => {
+            const done = spawnSync('prlimit', ['--pid', String(this.#pid()), ...args], { encoding: 'utf8' });
+            if (done.status !== 0) throw new Error(`prlimit: ${done.stderr}`);
+            return done.stdout.trim();
+        };
+        const before = limit('--nofile', '--raw', '--noheadings', '--output', 'SOFT');
+        limit('--nofile=3:');
+        return () => limit(`--nofile=${before}:`);
+    }
+
     /** Of the program, under a wrapper, too. */
     #pid() {
         const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
