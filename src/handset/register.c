@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "handset/reach.h"
+#include "sip/challenge.h"
 #include "sip/trunk_form.h"
 
 #define HASH_SIZE   16
@@ -87,6 +88,8 @@ static void on_response(int error, const struct sip_msg *msg, void *arg)
         return;
     }
     const bool challenge = msg->scode == 401 || msg->scode == 407;
+    if (challenge)
+        challenge_choose(msg);
     if (challenge && t->cseq <= REPEATS_MAX && !sip_auth_authenticate(t->auth, msg) && !send_register(t))
         return;
     (void)re_snprintf(why, sizeof why, "%u %r", msg->scode, &msg->reason);

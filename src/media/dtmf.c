@@ -289,6 +289,8 @@ void dtmf_in_new_stream(struct dtmf_in *in)
 static char info_key(struct str s)
 {
     s = str_trim(s);
+    if (s.n > 2 && s.p[0] == '"' && s.p[s.n - 1] == '"')
+        s = str_n(s.p + 1, s.n - 2);
     if (str_eq(s, STR("10")))
         return '*';
     if (str_eq(s, STR("11")))
@@ -324,13 +326,22 @@ static char relay_key(struct str body, int64_t *ret_held_ms)
     return key;
 }
 
+/* No RFC says which type has the body of which: telephones send both bodies with each. */
+static bool has_keys(struct str type)
+{
+    static const char *const types[] = {"application/dtmf-relay", "application/dtmf", "application/dtmf-info",
+                                        "audio/telephone-event"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (str_eqi(type, str_z(types[i])))
+            return true;
+    return false;
+}
+
 bool dtmf_in_info(struct dtmf_in *in, int64_t now_ms, struct str type, struct str body)
 {
-    char key = 0;
     int64_t held_ms = 0; /* many telephones report a press after its end */
-    if (str_eqi(type, STR("application/dtmf-relay")))
-        key = relay_key(body, &held_ms);
-    else if (str_eqi(type, STR("application/dtmf")))
+    char key = has_keys(type) ? relay_key(body, &held_ms) : 0;
+    if (!key && has_keys(type))
         key = info_key(line(&body));
     if (!key)
         return false;

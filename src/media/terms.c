@@ -40,7 +40,10 @@ static const struct sdp_format *chosen_format(const struct media_terms *t)
 
 enum err media_terms_take(struct media_terms *t, bool offer, struct mbuf *sdp, bool *ret_moved)
 {
-    if (!sdp_text_fits(str_n((const char *)mbuf_buf(sdp), mbuf_get_left(sdp))) || sdp_decode(t->sdp, sdp, offer))
+    struct mbuf *text = sdp_text_copy(str_n((const char *)mbuf_buf(sdp), mbuf_get_left(sdp)));
+    const bool read = text && !sdp_decode(t->sdp, text, offer);
+    mem_deref(text);
+    if (!read)
         return ERR_USAGE;
     const struct sdp_format *codec = chosen_format(t);
     const struct sa *raddr = sdp_media_raddr(t->audio);

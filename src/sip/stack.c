@@ -14,6 +14,7 @@
 #include "sip/box.h"
 #include "sip/call_begin.h"
 #include "sip/call_within.h"
+#include "sip/challenge.h"
 #include "sip/extra.h"
 #include "sip/filter.h"
 #include "sip/guard.h"
@@ -102,6 +103,8 @@ static bool on_any_response(const struct sip_msg *msg, void *arg)
     (void)arg;
     if (msg->scode >= 300 && msg->scode < 400)
         sip_target_forget(msg);
+    if (msg->scode == 401 || msg->scode == 407)
+        challenge_choose(msg);
     return false;
 }
 

@@ -483,7 +483,12 @@ static void test_info_bodies_are_understood(void **state)
     assert_true(info(5000, "application/dtmf", " # \r\n"));
     assert_true(info(6000, "application/dtmf", "10"));
     assert_true(info(7000, "application/dtmf", "d"));
-    assert_string_equal(heard, "56*#7#*D");
+    assert_true(info(8000, "application/dtmf", "Signal=1\r\nDuration=100\r\n"));
+    assert_true(info(9000, "application/dtmf-info", "Signal=\"2\"\r\n"));
+    assert_true(info(10000, "audio/telephone-event", "3\r\n"));
+    assert_true(info(11000, "Audio/Telephone-Event", "Signal=4"));
+    assert_true(info(12000, "application/dtmf-relay", "5"));
+    assert_string_equal(heard, "56*#7#*D12345");
 }
 
 static void test_info_bodies_without_a_key_are_refused(void **state)
@@ -493,7 +498,9 @@ static void test_info_bodies_without_a_key_are_refused(void **state)
     assert_false(info(0, "application/dtmf-relay", "Signal=\r\n"));
     assert_false(info(0, "application/dtmf-relay", "Signal=16\r\n"));
     assert_false(info(0, "application/dtmf-relay", "Signal=55\r\n"));
-    assert_false(info(0, "application/dtmf-relay", "5"));
+    assert_false(info(0, "application/dtmf-relay", "55"));
+    assert_false(info(0, "application/dtmf-relay", "Signal=\"\"\r\n"));
+    assert_false(info(0, "audio/telephone-event", "16"));
     assert_false(info(0, "application/dtmf", "flash"));
     assert_false(info(0, "application/dtmf", ""));
     assert_false(info(0, "application/media_control+xml", "5"));

@@ -92,6 +92,27 @@ static void test_unsupported_bodies_are_refused_before_a_decision(void **state)
     assert_int_equal(fake.arrived, 0);
 }
 
+/* PHONE-19 */
+static void test_sdp_that_telephones_write_in_their_own_way_is_read(void **state)
+{
+    (void)state;
+#define SDP_TO(port)                                                                                                   \
+    "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio " port " RTP/AVP 0"
+    static const char *const bodies[] = {SDP_TO("4000"), SDP_TO("4000/1") "\r\n", SDP_TO(" 4000 ") "\n",
+                                         SDP_TO("4000") "\r\na=sendrecv\r"};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct raw one;
+        raw_open(&one, sip_address(agent));
+        raw_request(&one, "INVITE", FAKE_CODE, 1, RAW_SDP, bodies[i]);
+        assert_int_equal(raw_final(&one), 200);
+        raw_request(&one, "ACK", FAKE_CODE, 1, "", "");
+        raw_request(&one, "BYE", FAKE_CODE, 2, "", "");
+        assert_int_equal(raw_final(&one), 200);
+        raw_close(&one);
+        wait_for_calls(0);
+    }
+}
+
 static void test_malformed_messages_are_dropped(void **state)
 {
     (void)state;
@@ -567,6 +588,7 @@ int main(void)
         T(other_methods_are_refused),
         T(a_required_extension_is_refused_by_name),
         T(unsupported_bodies_are_refused_before_a_decision),
+        T(sdp_that_telephones_write_in_their_own_way_is_read),
         T(malformed_messages_are_dropped),
         T(essential_headers_are_required),
         T(a_body_shorter_than_its_content_length_is_refused),

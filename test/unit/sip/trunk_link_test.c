@@ -246,6 +246,27 @@ static void a_registration_is_renewed_before_it_ends(void **state)
     assert_true(becomes(SIP_TRUNK_UP).registered);
 }
 
+/* PHONE-25 */
+static void a_challenge_that_cannot_be_answered_is_left_for_one_that_can(void **state)
+{
+    (void)state;
+#define OTHER(algorithm)                                                                                               \
+    "WWW-Authenticate: Digest realm=\"pbx\", nonce=\"n0\", algorithm=" algorithm ", qop=\"auth\"\r\n"
+    static const char *const challenges[] = {OTHER("SHA-256") CHALLENGE, CHALLENGE OTHER("SHA-256"),
+                                             OTHER("SHA-512-256") OTHER("SHA-256") CHALLENGE};
+    for (size_t i = 0; i < sizeof challenges / sizeof *challenges; i++) {
+        start_registered();
+        receive("REGISTER ");
+        respond("401 Unauthorized", challenges[i]);
+        receive("REGISTER ");
+        assert_non_null(strstr(header("Authorization"), "realm=\"pbx\", nonce=\"n1\""));
+        respond("200 OK", "");
+        assert_true(becomes(SIP_TRUNK_UP).registered);
+        if (i + 1 < sizeof challenges / sizeof *challenges)
+            assert_int_equal(stop_trunk(state), 0);
+    }
+}
+
 static void two_realms_get_their_credentials_together(void **state)
 {
     (void)state;
@@ -344,6 +365,7 @@ int main(void)
         T(without_probes_a_trunk_is_up),
         T(the_server_of_a_trunk_may_call_and_strangers_may_not),
         T(a_registration_is_renewed_before_it_ends),
+        T(a_challenge_that_cannot_be_answered_is_left_for_one_that_can),
         T(two_realms_get_their_credentials_together),
         T(a_stale_nonce_is_replaced_and_a_wrong_password_is_final),
         T(a_registrar_may_want_longer_registrations),
