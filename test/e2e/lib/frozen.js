@@ -20,8 +20,8 @@ async function hold(dsn, statement) {
     };
 }
 
-/** Freezes a service when a transaction of it holds the row of the person's building: {call, thaw()}; the call is answered
- *  after thaw(). `dsn` is the database of the service, which no other service may use for that building meanwhile. */
+/** Freezes a service when a transaction of it holds the row of the person's building: {call, thaw(), holds(), end()}; the call is
+ *  answered after thaw(). holds(): whether it still holds the row; end(): as the server does after store.idle_timeout_s. `dsn` is the database of the service, which no other service may use for that building meanwhile. */
 export async function freezeInTransaction(w, dsn, person) {
     const transactions = (where) => sql({ dsn }, `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND ${where};`).trim().split('\n').filter(Boolean);
     const thaw = () => w.daemon.thaw();
@@ -36,7 +36,9 @@ export async function freezeInTransaction(w, dsn, person) {
             await blocker.release();
         });
         await new Promise((done) => { setTimeout(done, SEEN_MS); });
-        if (transactions(`pid = ${pid} AND state = 'idle in transaction'`).length) return { call, thaw };
+        const holds = () => transactions(`pid = ${pid} AND state = 'idle in transaction'`).length > 0;
+        const end = () => sql({ dsn }, `SELECT pg_terminate_backend(${pid})`);
+        if (holds()) return { call, thaw, holds, end };
         thaw(); // its time for the lock was over just before
         await call;
     }
