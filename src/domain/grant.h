@@ -20,6 +20,7 @@ extern const char *const grant_status_names[];
 #define GRANT_MINUTES_MAX  10080 /* seven days */
 #define GRANT_CODE_MAX     8     /* digits; of a pass */
 #define GRANT_CODE_DIGITS  4     /* the most of a passcode, and of most generated codes */
+#define GRANT_CODES_FEW    500
 #define GRANT_PAGE_DEFAULT 50
 #define GRANT_PAGE_MAX     100
 
@@ -46,6 +47,8 @@ struct grant {
     struct str request_id;    /* the Idempotency-Key of its creation; STR_NONE: no key */
     struct schedule schedule; /* of a routine or a pass */
     struct str note;          /* of a pass: for the resident alone; STR_NONE: none */
+    bool few_codes;           /* of a new pass: fewer than GRANT_CODES_FEW four-digit codes are left, namely: */
+    int64_t codes_left;
 };
 
 /* The input of a creation or an update. The field table of resources/grant_body.c has checked types, ranges and

@@ -47,6 +47,17 @@ enum err grant_code_check(struct tx *tx, const struct id *building, const struct
     return e ? e : take_code(tx, building, g);
 }
 
+enum err grant_codes_count(struct tx *tx, const struct id *building, struct grant *g)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL(grant_codes_taken, .building_id = building, .now = tx->now_us), &c);
+    if (e)
+        return e;
+    g->codes_left = CODES - row_grant_codes_taken(&c, NULL).taken;
+    g->few_codes = g->codes_left < GRANT_CODES_FEW;
+    return ERR_NONE;
+}
+
 static void write_code(uint32_t number, int digits, char ret[static GRANT_CODE_MAX + 1])
 {
     for (int i = digits; i-- > 0; number /= 10)

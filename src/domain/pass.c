@@ -1,5 +1,6 @@
 #include "domain/pass.h"
 
+#include "domain/grant_code.h"
 #include "domain/grant_rules.h"
 
 #define DAY_US (86400 * US_PER_S)
@@ -193,6 +194,8 @@ enum err pass_create(struct tx *tx, const struct grant_place *place, const struc
     struct grant g;
     const enum err made = pass_rules_create(tx, place->building, in, &g);
     enum err e = grant_add(tx, place, request, made, &g, ret_replayed);
+    if (!e && g.type == GRANT_PASSCODE)
+        e = grant_codes_count(tx, place->building, &g);
     if (!e)
         *ret = g;
     return e;

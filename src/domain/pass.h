@@ -26,6 +26,7 @@ struct pass_input {
     struct val note;
 };
 
+/* *ret also tells whether few four-digit codes are left. */
 enum err pass_create(struct tx *tx, const struct grant_place *place, const struct pass_input *in,
                      const struct grant_request *request, struct grant *ret, bool *ret_replayed) CHECKED;
 /* Fails with ERR_NOT_FOUND also for another grant. */

@@ -168,6 +168,8 @@ static const struct field unlock_fields[] = {
     OUT(pass, T_OBJECT, .sub = &calendar_shape,
         .doc = "a pass: it opens only at these times, and is changed by /v1/passes. It has the type that is nearest to "
                "it"),
+    OUT(codes_left, T_INT,
+        .doc = "of createPass, if fewer than 500 are left: the four-digit codes that no grant of the building has"),
 };
 const struct shape unlock_shape = SHAPE(struct unlock, "Unlock", unlock_fields);
 
@@ -246,6 +248,8 @@ static void put_calendar(struct tx *tx, const struct grant *g, struct unlock *u)
         .note = v_str(g->note),
     };
     u->pass = v_object(c);
+    if (g->few_codes)
+        u->codes_left = v_int(g->codes_left);
     if (g->ends_us != GRANT_NO_END)
         u->ends_at = v_time(g->ends_us);
 }

@@ -13,7 +13,7 @@ struct unlock {
     struct val building_id, id, type, label, enabled, version, status, request_id, created_by, created_at, updated_at;
     struct val starts_at, ends_at, access_code, remaining_uses, enter_code_with_voice;
     struct val days, start, end, timezone;
-    struct val pass;
+    struct val pass, codes_left;
 };
 extern const struct shape unlock_shape; /* struct unlock */
 extern const struct shape unlock_page_shape;

@@ -169,6 +169,18 @@ SELECT access_code FROM pass {by pass_code}
 WHERE building_id = $building_id AND access_code IS NOT NULL AND enabled = 1 AND revoked = 0
     AND ends_at > $now AND (remaining_uses IS NULL OR remaining_uses > 0)
 
+-- name: grant_codes_taken
+-- How many codes of four digits passcodes (type 1) have.
+SELECT count(DISTINCT access_code) AS taken:int FROM (
+    SELECT access_code FROM access_grant {by access_grant_usable}
+    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
+        AND (remaining_uses IS NULL OR remaining_uses > 0) AND type = 1 AND ends_at > $now:time
+    UNION ALL
+    SELECT access_code FROM pass {by pass_usable}
+    WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
+        AND type = 1 AND ends_at > $now) AS codes
+WHERE length(access_code) = 4
+
 -- name: grant_code_release
 -- Switches off the passcode that has code $access_code and cannot open any more, unless $id is its ID or $request_key
 -- its request.

@@ -54,6 +54,7 @@ static const struct exception {
     {"erasure_sandbox_subscriptions", SANDBOX},
     {"export_push", OPERATOR},
     {"feed_leap", "after a restore, once"},
+    {"grant_codes_taken", USABLE},
     {"grant_list_usable", USABLE},
     {"job_list_failing", OPERATOR},
     {"job_next", JOBS},
