@@ -19,6 +19,8 @@ const char *call_text(const struct call *c, enum call_prompt prompt)
 #include "tbl/prompts.def"
 #undef P
     };
+    if (prompt == PROMPT_OPENS)
+        return c->opening;
     return (int)prompt < GREETING_COUNT ? c->greetings[prompt] : texts[prompt];
 }
 
@@ -103,7 +105,7 @@ static void collect_digits(struct call *c, struct call_actions *out)
 /* Says the prompt, and collects another code. */
 static void collect_again(struct call *c, enum call_prompt prompt, struct call_actions *out)
 {
-    add_prompt(c, prompt, prompt != PROMPT_DENIED, out);
+    add_prompt(c, prompt, prompt != PROMPT_DENIED && prompt != PROMPT_OPENS, out);
     collect_digits(c, out);
 }
 
@@ -160,10 +162,15 @@ static void end_unanswered(struct call *c, enum call_forward_failure failure, st
     add_hang_up(c, out);
 }
 
+static enum call_prompt denial(const struct call *c)
+{
+    return c->opening[0] ? PROMPT_OPENS : PROMPT_DENIED;
+}
+
 static void ring_resident(struct call *c, struct call_actions *out)
 {
     if (c->denied)
-        add_prompt(c, PROMPT_DENIED, false, out);
+        add_prompt(c, denial(c), false, out);
     if (c->answered)
         add_prompt(c, PROMPT_FORWARDING, false, out);
     if (!c->ring.count && !c->ring.browsers) {
@@ -245,7 +252,7 @@ static void code_denied(struct call *c, const struct access_decision *d, struct 
         forward_call(c, out);
         return;
     }
-    collect_again(c, heard ? PROMPT_DENIED : PROMPT_KEYPAD, out);
+    collect_again(c, heard ? denial(c) : PROMPT_KEYPAD, out);
 }
 
 static void code_incomplete(struct call *c, struct call_actions *out)

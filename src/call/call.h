@@ -34,6 +34,7 @@
 #define CALL_MESSAGE_S     30  /* the longest message */
 #define CALL_UNCLEAR_MAX   2   /* spoken codes that are not understood, before only keys count */
 #define CALL_TEXT_MAX      512 /* bytes of a greeting, NUL included; a longer one is cut at a character */
+#define CALL_OPENING_MAX   120 /* bytes of the sentence that tells when a code opens, NUL included */
 #define CALL_NUMBER_MAX    20  /* "+", 15 digits, NUL and some room */
 #define CALL_ACTIONS_MAX   8
 
@@ -173,7 +174,7 @@ struct call {
     int keys, spoken, unclear;    /* accepted keys and spoken codes; speech that was not understood */
     int wrong, incomplete;        /* codes so far */
     int lengths;                  /* of usable codes, as in struct access_decision */
-    bool denied;                  /* forwarded for a wrong code: PROMPT_DENIED comes first */
+    bool denied;                  /* forwarded for a wrong code, which is said first */
     bool opened;                  /* the resident opened the door */
     char code[CALL_CODE_MAX + 1]; /* the digits entered so far */
     enum access_way way;          /* of the code that is checked */
@@ -184,6 +185,7 @@ struct call {
     bool spent;                                    /* some are not in it: the account has no more minutes */
     char greetings[GREETING_COUNT][CALL_TEXT_MAX]; /* as enum call_prompt begins */
     struct id recordings[GREETING_COUNT];          /* played in place of them; empty: none */
+    char opening[CALL_OPENING_MAX];                /* PROMPT_OPENS of the last code; "": PROMPT_DENIED */
 };
 
 void call_init(struct call *c);

@@ -48,6 +48,7 @@ static const struct saved call_members[] = {
     {"incomplete", SAVED_INT, OF(incomplete), .max = MANY},
     {"lengths", SAVED_INT, OF(lengths), .max = MANY},
     {"denied", SAVED_BOOL, OF(denied)},
+    {"opening", SAVED_TEXT, OF(opening), .size = CALL_OPENING_MAX},
     {"opened", SAVED_BOOL, OF(opened)},
     {"tones", SAVED_TEXT, OF(tones), .size = sizeof((struct call *)0)->tones},
     {"length_ms", SAVED_INT64, OF(release.length_ms), .max = 10000},

@@ -7,6 +7,7 @@
 #include "base/schema_text.h"
 #include "domain/feed.h"
 #include "domain/phone.h"
+#include "domain/schedule.h"
 
 /* The room of keys, and of all steps but the last two. */
 #define KEYS_ROOM (CALL_RECORD_STEPS_MAX - 1200)
@@ -55,11 +56,16 @@ static const char *reason_name(const struct call *c)
     return access_reason_names[c->reason];
 }
 
-static void story_near(struct story *s, int64_t at_ms, const struct call *c)
+static void story_near(struct story *s, int64_t at_ms, const struct access_decision *d)
 {
-    for (size_t i = 0; i < c->near_count; i++)
-        story_add(s, at_ms, CALL_STEP_NOT_USABLE, str_z(access_why_names[c->near[i].why]),
-                  id_str(&c->near[i].grant_id));
+    for (const struct access_near *near = d->near; near < d->near + d->near_count; near++) {
+        char opens[SCHEDULE_TIME_TEXT_MAX];
+        story_add(s, at_ms, CALL_STEP_NOT_USABLE, str_z(access_why_names[near->why]), id_str(&near->grant_id));
+        if (!near->opens_us)
+            continue;
+        schedule_time_format(near->timezone, near->opens_us, opens);
+        story_add(s, at_ms, CALL_STEP_OPENS_NEXT, str_z(opens), id_str(&near->grant_id));
+    }
 }
 
 static void story_place(struct story *s, const struct access_decision *d)
@@ -83,18 +89,15 @@ static void story_decided(struct story *s, int64_t at_ms, const struct call *c, 
     story_place(s, d);
     if (d->verdict == ACCESS_COLLECT)
         story_word(s, at_ms, CALL_STEP_ASKED_CODE, c->speech ? "speech" : NULL);
-    else if (d->verdict == ACCESS_WRONG && d->reason == ACCESS_OUTSIDE_WINDOW)
-        story_add(s, at_ms, CALL_STEP_NOT_USABLE, str_z(access_why_names[NEAR_OUTSIDE_WINDOW]), id_str(&d->grant_id));
-    else if (d->verdict == ACCESS_WRONG)
+    else if (d->verdict == ACCESS_WRONG && d->reason != ACCESS_OUTSIDE_WINDOW)
         story_word(s, at_ms, CALL_STEP_CODE_WRONG, reason_name(c));
     else if (d->verdict == ACCESS_INCOMPLETE)
         story_word(s, at_ms, CALL_STEP_CODE_INCOMPLETE, NULL);
+    story_near(s, at_ms, d);
     if (c->outcome == CALL_RELEASED)
         story_add(s, at_ms, CALL_STEP_RELEASED, str_z(reason_name(c)), id_str(&c->grant_id));
     else if (c->state == CALL_RECORDING)
         story_forwarded(s, at_ms, c);
-    else
-        story_near(s, at_ms, c);
     if (d->spent)
         story_word(s, at_ms, CALL_STEP_LEG_FAILED, "minutes");
 }

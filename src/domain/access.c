@@ -2,6 +2,7 @@
 
 #include "domain/access_judge.h"
 #include "domain/access_near.h"
+#include "domain/access_opening.h"
 #include "domain/minutes.h"
 #include "domain/notice.h"
 #include "domain/owner_mail.h"
@@ -86,6 +87,8 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
     else if (!e && decision.verdict == ACCESS_WRONG)
         e = door_record_wrong_code(tx, &door, way != ACCESS_KEYS, &decision.closing);
     decision.remaining_uses = door.remaining_uses;
+    if (door.say_opening && decision.verdict == ACCESS_WRONG && decision.near_count)
+        decision.opening = opening_text(&decision.near[0], tx->now_us, tx->arena);
     if (!e)
         e = door_tell(tx, &door);
     if (!e)

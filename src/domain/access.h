@@ -66,6 +66,8 @@ struct access_near {
     struct id grant_id;
     enum access_why why;
     struct str label;
+    int64_t opens_us;    /* the next time that it opens, without a change; 0: there is none */
+    struct str timezone; /* of its windows; STR_NONE: it has none */
 };
 
 enum access_barred { BARRED_NONE, BARRED_DESTINATION };
@@ -95,8 +97,10 @@ struct access_decision {
     int lengths;                          /* of COLLECT, WRONG, INCOMPLETE: bit n: a usable code has n digits */
     /* Of WRONG: if the code closed the keypad to this caller's group, forward the call. */
     struct guard_closing closing;
-    struct access_near near[ACCESS_NEAR_MAX]; /* of access_forwarded(), newest first */
+    /* Of access_forwarded(), newest first; of WRONG the one with this code, if there is one. */
+    struct access_near near[ACCESS_NEAR_MAX];
     size_t near_count;
+    struct str opening; /* of WRONG: the sentence that tells when the code opens; STR_NONE: it is not told */
 };
 
 /* Decides about a call that arrives (steps 1 to 5): REJECT, SELF_CALL, RELEASE, COLLECT or FORWARD. `to` and `from` are

@@ -61,6 +61,7 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
     door.decision.release = release_read(&row.release, tx->config);
     door.decision.ring = ring_read(&row.ring, door.decision.forward_to.p != NULL);
     door.callers = callers_read(&row.callers);
+    door.say_opening = v_bool_or(row.say_opening, false);
     door.decision.known_caller =
         door.guard.released_us != 0 || (door.callers.mode == CALLERS_LISTED && callers_allow(&door.callers, caller));
     bar_phones(tx->config, &door.decision);
@@ -88,6 +89,7 @@ static struct usable read_usable(const struct cursor *c, enum grant_type type, s
         .label = row.label,
         .remaining_uses = (int)v_int_or(row.remaining_uses, GRANT_UNLIMITED),
         .voice = row.voice,
+        .ends_us = row.ends_at,
     };
     const struct str code = row.access_code;
     if (code.n && code.n <= GRANT_CODE_MAX)

@@ -8,6 +8,7 @@ struct door {
     struct access_decision decision; /* without verdict and reason */
     struct str label;
     struct str owner_phone; /* the account's verified phone; STR_NONE: not verified */
+    bool say_opening;       /* a visitor hears when a right code opens next */
     bool ready;             /* set up, and the account is subscribed: grants open it */
     enum access_audio audio;
     struct guard guard; /* the state of the caller's group */
@@ -33,6 +34,7 @@ struct usable {
     int remaining_uses; /* or GRANT_UNLIMITED */
     bool voice;
     char code[GRANT_CODE_MAX + 1]; /* padded with zeros, for a comparison in constant time */
+    int64_t ends_us;               /* or GRANT_NO_END */
     struct schedule schedule;
 };
 

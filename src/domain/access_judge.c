@@ -1,6 +1,7 @@
 #include "domain/access_judge.h"
 
 #include "base/crypto.h"
+#include "domain/access_near.h"
 
 static void judge(const struct door *door, enum access_verdict verdict, enum access_reason reason,
                   struct access_decision *ret)
@@ -184,6 +185,8 @@ static void judge_outside(const struct tx *tx, const struct door *door, const st
     ret->closing = closing;
     ret->grant_id = grant->id;
     ret->grant_label = grant->label;
+    ret->near[0] = near_outside(grant, tx->now_us);
+    ret->near_count = 1;
 }
 
 /* Decides with the usable passcodes. */
@@ -224,5 +227,7 @@ enum err judge_code(struct tx *tx, const struct door *door, struct str digits, e
     enum err e = door_usable(tx, door, GRANT_PASSCODE, &list, &count);
     if (!e)
         *ret_grant = judge_with(tx, door, list, count, digits, way, ret);
+    if (!e && ret->verdict == ACCESS_WRONG && ret->reason != ACCESS_OUTSIDE_WINDOW && way != ACCESS_UNCLEAR)
+        e = near_with_code(tx, &door->decision.building_id, digits, ret);
     return e;
 }

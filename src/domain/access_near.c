@@ -20,6 +20,43 @@ bool near_unusable(const struct grant *g, int64_t now_us, enum access_why *ret)
     return true;
 }
 
+/* False if the grant is usable now. */
+static bool near_miss(const struct grant *g, int64_t now_us, struct access_near *ret)
+{
+    struct access_near near = {.grant_id = g->id, .label = g->label, .timezone = g->schedule.timezone};
+    if (!near_unusable(g, now_us, &near.why))
+        return false;
+    if (!grant_opens_next(g, now_us, &near.opens_us))
+        near.opens_us = 0;
+    *ret = near;
+    return true;
+}
+
+struct access_near near_outside(const struct usable *grant, int64_t now_us)
+{
+    const struct grant g = {.id = grant->id,
+                            .label = grant->label,
+                            .enabled = true,
+                            .remaining_uses = grant->remaining_uses,
+                            .ends_us = grant->ends_us,
+                            .schedule = grant->schedule};
+    struct access_near near = {.grant_id = g.id};
+    (void)near_miss(&g, now_us, &near);
+    return near;
+}
+
+enum err near_with_code(struct tx *tx, const struct id *building, struct str digits, struct access_decision *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL(access_with_code, .building_id = building, .access_code = digits), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    const struct row_grant row = row_grant(&c, tx->arena);
+    const struct grant g = grant_row(&row);
+    ret->near_count = near_miss(&g, tx->now_us, &ret->near[0]);
+    return ERR_NONE;
+}
+
 enum err near_find(struct tx *tx, const struct id *building, struct access_near ret[static ACCESS_NEAR_MAX],
                    size_t *ret_count)
 {
@@ -31,11 +68,7 @@ enum err near_find(struct tx *tx, const struct id *building, struct access_near 
     for (bool more; count < ACCESS_NEAR_MAX && !(e = db_next(&c, &more)) && more;) {
         const struct row_grant row = row_grant(&c, tx->arena);
         const struct grant g = grant_row(&row);
-        struct access_near near = {.grant_id = g.id};
-        if (!near_unusable(&g, tx->now_us, &near.why))
-            continue;
-        near.label = g.label;
-        ret[count++] = near;
+        count += near_miss(&g, tx->now_us, &ret[count]);
     }
     if (!e)
         *ret_count = count;

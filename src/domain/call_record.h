@@ -51,7 +51,8 @@ enum call_step_kind {
     CALL_STEP_SILENCE,         /* no input for the time that was allowed */
     CALL_STEP_RELEASED,        /* the reason, "passcode" after a right code; ref: the grant */
     CALL_STEP_FORWARDED,       /* the reason */
-    CALL_STEP_NOT_USABLE,      /* a near miss: why; ref: the grant */
+    CALL_STEP_NOT_USABLE,      /* a near miss: why; ref: the grant, as in the next */
+    CALL_STEP_OPENS_NEXT,      /* when that opens next: local time with its offset */
     CALL_STEP_TONE_SENT,       /* the way: event, tone, info, or nothing */
     CALL_STEP_TONE_FALLBACK,   /* the call box did not accept the way of the settings; the way that was taken */
     CALL_STEP_RINGING,         /* a forwarding leg; ref: its number, as in the next seven: story_note() */

@@ -33,6 +33,7 @@ const char *const call_step_names[] = {
     [CALL_STEP_RELEASED] = "released",
     [CALL_STEP_FORWARDED] = "forwarded",
     [CALL_STEP_NOT_USABLE] = "not_usable",
+    [CALL_STEP_OPENS_NEXT] = "opens_next",
     [CALL_STEP_TONE_SENT] = "tone_sent",
     [CALL_STEP_TONE_FALLBACK] = "tone_fallback",
     [CALL_STEP_RINGING] = "ringing",

@@ -34,7 +34,8 @@ const struct door_patch door_unchanged = {.length_ms = -1,
                                           .accept = -1,
                                           .message = -1,
                                           .callers_mode = -1,
-                                          .callers_others = -1};
+                                          .callers_others = -1,
+                                          .say_opening = -1};
 
 struct release release_read(const struct row_release *r, const struct config *config)
 {

@@ -63,6 +63,7 @@ struct door_patch {
     int64_t strategy, seconds, accept, message;
     int64_t callers_mode, callers_others;
     struct str callers_numbers; /* as `numbers` */
+    int64_t say_opening;        /* a visitor hears when a right code opens next */
 };
 extern const struct door_patch door_unchanged;
 

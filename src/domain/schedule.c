@@ -230,6 +230,19 @@ bool schedule_local(struct str name, int64_t at_us, struct schedule_time *ret)
     return true;
 }
 
+void schedule_time_format(struct str zone, int64_t at_us, char ret_text[static SCHEDULE_TIME_TEXT_MAX])
+{
+    const int64_t up_us = at_us + (US_PER_S - at_us % US_PER_S) % US_PER_S;
+    GDateTime *there = local_time(zone, up_us);
+    if (!there)
+        there = g_date_time_new_from_unix_utc(up_us / US_PER_S);
+    char *text = there ? g_date_time_format(there, "%Y-%m-%dT%H:%M:%S%:z") : NULL;
+    snprintf(ret_text, SCHEDULE_TIME_TEXT_MAX, "%s", text ? text : "");
+    g_free(text);
+    if (there)
+        g_date_time_unref(there);
+}
+
 bool schedule_time_parse(struct str zone, struct str text, int64_t *ret_us)
 {
     GTimeZone *rules = zone_of(zone);

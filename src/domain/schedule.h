@@ -51,6 +51,11 @@ struct schedule_time {
 /* The time in a zone. False for an unknown zone, and outside the years 1 to 9999. Any thread. */
 bool schedule_local(struct str zone, int64_t at_us, struct schedule_time *ret);
 
+/* Writes a moment as the zone's time with its offset, "2026-12-01T09:00:00+01:00": the next full second. In UTC if the
+ * zone is not known; "" outside the years 1 to 9999. */
+#define SCHEDULE_TIME_TEXT_MAX 26
+void schedule_time_format(struct str zone, int64_t at_us, char ret_text[static SCHEDULE_TIME_TEXT_MAX]);
+
 /* Reads an ISO 8601 date and time, as "2026-12-01T08:00", with an offset or in the zone's time. The zone must be known.
  * Of a time that the clocks show twice the first is meant; one that they skip is read as if they had not changed yet.
  */

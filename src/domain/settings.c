@@ -16,6 +16,7 @@ struct stored {
     struct release release;
     struct ring ring;
     struct callers callers;
+    bool say_opening;
     struct str known[CALLERS_KNOWN_MAX];
     size_t known_count;
     int64_t version;
@@ -63,6 +64,7 @@ static enum err read_stored(struct tx *tx, const struct id *account, const struc
     ret->release = release_read(&row.release, tx->config);
     ret->ring = ring_read(&row.ring, row.phone.p != NULL);
     ret->callers = callers_read(&row.callers);
+    ret->say_opening = v_bool_or(row.say_opening, false);
     return ERR_NONE;
 }
 
@@ -106,6 +108,7 @@ static struct settings settings_view(const struct tx *tx, const struct id *build
                          .release = s->release,
                          .ring = s->ring,
                          .callers = s->callers,
+                         .say_opening = s->say_opening,
                          .known_count = s->known_count};
     memcpy(v.known, s->known, sizeof v.known);
     if (s->number.p) {
@@ -150,8 +153,8 @@ static enum err settings_store(struct tx *tx, const struct id *account, const st
             .ring_seconds = changed_or_null(d->seconds), .ring_accept = changed_or_null(d->accept),
             .ring_message = changed_or_null(d->message), .timezone = patch->timezone,
             .callers_mode = changed_or_null(d->callers_mode), .callers_numbers = d->callers_numbers,
-            .callers_others = changed_or_null(d->callers_others), .phone_given = v_given(patch->phone),
-            .forward_phone = v_set(patch->phone) ? patch->phone.s : STR_NONE),
+            .callers_others = changed_or_null(d->callers_others), .say_opening = changed_or_null(d->say_opening),
+            .phone_given = v_given(patch->phone), .forward_phone = v_set(patch->phone) ? patch->phone.s : STR_NONE),
         &changed);
     db_notify(tx->db, TOPIC_DOORS);
     return e ? e : changed ? ERR_NONE : ERR_SETTINGS_VERSION_CONFLICT;

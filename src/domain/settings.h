@@ -20,6 +20,7 @@ struct settings {
     struct release release;
     struct ring ring;
     struct callers callers;
+    bool say_opening;
     struct str known[CALLERS_KNOWN_MAX]; /* numbers that released the door, the last one first */
     size_t known_count;
     struct str timezone; /* IANA name; STR_NONE: not set */

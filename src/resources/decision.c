@@ -3,8 +3,8 @@
 #include "resources/routes.h"
 
 struct decision_body {
-    struct val building_id, at, verdict, reason, grant_id, grant_label, known_caller, keypad_closed_until, grants,
-        more_grants;
+    struct val building_id, at, verdict, reason, grant_id, grant_label, known_caller, keypad_closed_until, next_opening,
+        grants, more_grants;
 };
 struct grant_part_body {
     struct val id, type, label, result, next_at;
@@ -34,6 +34,8 @@ static const struct field decision_fields[] = {
     OUT(known_caller, T_BOOL, .flags = F_REQUIRED, .doc = "the caller's number released this door before"),
     OUT(keypad_closed_until, T_TIME, .flags = F_REQUIRED | F_NULLABLE,
         .doc = "the keypad is closed to the caller's group after wrong codes; null: it is open"),
+    OUT(next_opening, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+        .doc = "of a code outside its window: when it opens next, in the time of its zone with the offset"),
     OUT(grants, T_OBJECTS, .flags = F_REQUIRED, .sub = &part_shape,
         .doc = "the newest grants that are not revoked, at most 50, and the part of each in the decision"),
     OUT(more_grants, T_INT, .flags = F_REQUIRED, .doc = "further grants that are not listed; counted up to 10,000"),
@@ -55,6 +57,16 @@ static struct val grants_of(struct arena *a, const struct explanation *x)
             .next_at = v_time_or_null(x->grants[i].next_us),
         };
     return v_list(list, x->count);
+}
+
+/* When the code of the decision opens next. */
+static struct val next_opening(struct arena *a, const struct access_decision *d)
+{
+    if (d->verdict != ACCESS_WRONG || !d->near_count || !d->near[0].opens_us)
+        return v_null();
+    char *text = arena_alloc(a, SCHEDULE_TIME_TEXT_MAX);
+    schedule_time_format(d->near[0].timezone, d->near[0].opens_us, text);
+    return v_str(str_z(text));
 }
 
 enum err decision_body(struct tx *tx, const struct id *building, const struct decision_query *query, const void **ret)
@@ -82,6 +94,7 @@ enum err decision_body(struct tx *tx, const struct id *building, const struct de
         .grant_label = v_str(x.decision.grant_label),
         .known_caller = v_bool(x.known_caller),
         .keypad_closed_until = v_time_or_null(x.keypad_closed_until_us),
+        .next_opening = next_opening(a, &x.decision),
         .grants = grants_of(a, &x),
         .more_grants = v_int(x.more),
     };

@@ -104,10 +104,11 @@ static const struct field speech_fields[] = {
 };
 static const struct shape speech_shape = SHAPE(struct speech_body, "Speech", speech_fields, .doc = "spoken codes");
 
+#define SAY_OPENING "a visitor whose code is right, but opens at another time, hears when; default false"
 struct building_settings {
     struct val virtual_number, unlock_tone;
     struct val greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding;
-    struct val release, ring, callers, known_callers, speech, timezone, forward_phone;
+    struct val release, ring, callers, known_callers, say_opening, speech, timezone, forward_phone;
     struct val version, editable;
 };
 #define BUILDING_SETTINGS(member, type, ...) FIELD(struct building_settings, member, type, __VA_ARGS__)
@@ -124,6 +125,7 @@ static const struct field building_settings_fields[] = {
     BUILDING_SETTINGS(callers, T_OBJECT, .flags = F_REQUIRED, .sub = &callers_shape),
     BUILDING_SETTINGS(known_callers, T_STRINGS, .flags = F_REQUIRED, .max = CALLERS_KNOWN_MAX,
                       .doc = "numbers whose calls released the door, the last one first"),
+    BUILDING_SETTINGS(say_opening, T_BOOL, .flags = F_REQUIRED, .doc = SAY_OPENING),
     BUILDING_SETTINGS(speech, T_OBJECT, .flags = F_REQUIRED, .sub = &speech_shape),
     BUILDING_SETTINGS(timezone, T_STRING, .flags = F_NULLABLE,
                       .doc = "IANA name of the building's time zone, for people who read times; null: not set"),
@@ -138,7 +140,7 @@ static const struct shape building_settings_shape =
 
 struct settings_body {
     struct val unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding, release, ring,
-        callers, timezone, forward_phone;
+        callers, say_opening, timezone, forward_phone;
 };
 #define GREETING(member)                                                                                               \
     FIELD(struct settings_body, member, T_STRING, .flags = F_UTF16, .max = GREETING_MAX,                               \
@@ -154,6 +156,7 @@ static const struct field settings_body_fields[] = {
     FIELD(struct settings_body, release, T_OBJECT, .sub = &release_patch_shape, .doc = "how the tone is sent"),
     FIELD(struct settings_body, ring, T_OBJECT, .sub = &ring_patch_shape, .doc = "which phones ring"),
     FIELD(struct settings_body, callers, T_OBJECT, .sub = &callers_patch_shape, .doc = "which callers may open"),
+    FIELD(struct settings_body, say_opening, T_BOOL, .null_error = ERR_INVALID_SETTINGS, .doc = SAY_OPENING),
     FIELD(struct settings_body, timezone, T_STRING, .flags = F_NONBLANK, .max = 64, .null_error = ERR_INVALID_SETTINGS,
           .doc = "IANA name, e.g. America/New_York"),
     FIELD(struct settings_body, forward_phone, T_STRING, .flags = F_NULLABLE, .pattern = PHONE_PATTERN,
@@ -241,6 +244,7 @@ static enum err reply_settings(struct request *q, struct reply *p, const struct 
     r->ring = ring_val(q->tx.arena, &s->ring);
     r->callers = callers_val(q->tx.arena, &s->callers);
     r->known_callers = numbers_val(q->tx.arena, s->known, s->known_count);
+    r->say_opening = v_bool(s->say_opening);
     struct speech_body *speech = arena_new(q->tx.arena, struct speech_body);
     speech->understood = v_bool(parts_hear(q->parts, q->tx.config));
     r->speech = v_object(speech);
@@ -339,13 +343,14 @@ static enum err patch_settings(struct request *q, struct reply *p)
     };
     if (v_given(b->release))
         read_release(b->release.ptr, &patch.door);
+    patch.door.say_opening = given_bool(b->say_opening);
     enum err e = v_given(b->ring) ? read_ring(&q->tx, b->ring.ptr, &patch.door) : ERR_NONE;
     if (!e && v_given(b->callers))
         e = read_callers(&q->tx, b->callers.ptr, &patch.door);
     if (e)
         return e;
     bool any = patch.unlock_tone.p || patch.timezone.p || v_given(b->release) || v_given(b->ring) ||
-               v_given(b->callers) || v_given(b->forward_phone);
+               v_given(b->callers) || v_given(b->say_opening) || v_given(b->forward_phone);
     for (int i = 0; i < GREETING_COUNT; i++)
         any = any || patch.greetings[i].p;
     if (!any)

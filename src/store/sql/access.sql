@@ -8,7 +8,7 @@ b.account_id:id, b.id:id, b.label:text, b.unlock_tone:text, b.greeting_welcome:t
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 1) AS recorded_granted:id,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 2) AS recorded_denied:id,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 3) AS recorded_forwarding:id,
-    {release b}, {ring b}, {callers b}, k.released_at:time, g.failed_1:time, g.failed_2:time, g.failed_3:time,
+    {release b}, {ring b}, {callers b}, b.say_opening:bool?, k.released_at:time, g.failed_1:time, g.failed_2:time, g.failed_3:time,
     g.failed_4:time, g.closed_until:time,
     g.closings:int, g.mailed_at:time,
     g.failed_day:text,
@@ -32,13 +32,13 @@ WHERE b.id = $key:text
 
 -- name: access_usable
 -- The grants of the building of type $type that are usable at $now, oldest first.
-SELECT id:idbytes, label:text, remaining_uses:int?, access_code:text, voice:bool, {schedule}, windows:text
+SELECT id:idbytes, label:text, remaining_uses:int?, access_code:text, voice:bool, ends_at:time, {schedule}, windows:text
 FROM access_grant {by access_grant_usable}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
     AND (remaining_uses IS NULL OR remaining_uses > 0)
     AND type = $type:int AND ends_at > $now:time AND starts_at <= $now
 UNION ALL
-SELECT id, label, remaining_uses, access_code, voice, {schedule}, windows
+SELECT id, label, remaining_uses, access_code, voice, ends_at, {schedule}, windows
 FROM pass {by pass_usable}
 WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
     AND type = $type AND ends_at > $now AND starts_at <= $now
@@ -81,6 +81,17 @@ SELECT {grant} FROM (
     SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked = 0
     ORDER BY id DESC LIMIT $limit) AS passes
 ORDER BY id DESC LIMIT $limit
+
+-- name: access_with_code
+-- The newest passcode with code $access_code that is neither revoked nor switched off, usable or not.
+SELECT {grant}
+FROM access_grant {by access_grant_code}
+WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND access_code = $access_code:text
+    AND enabled = 1 AND revoked = 0
+UNION ALL
+SELECT {grant} FROM pass {by pass_code}
+WHERE building_id = $building_id AND access_code = $access_code AND enabled = 1 AND revoked = 0
+ORDER BY id DESC LIMIT 1
 
 -- name: access_count
 -- The number of grants that are not revoked, counted up to $limit.

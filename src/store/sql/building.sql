@@ -34,7 +34,7 @@ callers_mode:int?, callers_numbers:text, callers_others:int?
 SELECT b.virtual_number:text, b.unlock_tone:text, b.greeting_welcome:text, b.greeting_granted:text,
     b.greeting_denied:text,
     b.greeting_forwarding:text, b.settings_version:int, b.timezone:text, {release b}, {ring b}, {callers b},
-    coalesce(b.forward_phone, a.phone) AS phone:text,
+    b.say_opening:bool?, coalesce(b.forward_phone, a.phone) AS phone:text,
     b.forward_phone:text
 FROM building b JOIN account a ON a.id = b.account_id
 WHERE b.account_id = $account_id:id AND b.id = $id:id
@@ -56,6 +56,7 @@ UPDATE building SET unlock_tone = $unlock_tone:text, greeting_welcome = $greetin
     callers_mode = coalesce($callers_mode:int?, callers_mode), callers_numbers = coalesce($callers_numbers:text,
     callers_numbers),
     callers_others = coalesce($callers_others:int?, callers_others),
+    say_opening = coalesce($say_opening:int?, say_opening),
     forward_phone = CASE WHEN $phone_given:bool = 1 THEN CAST($forward_phone:text AS TEXT) ELSE forward_phone END
 WHERE account_id = $account_id:id AND id = $id:id AND settings_version = $settings_version:int
 

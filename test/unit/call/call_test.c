@@ -528,7 +528,7 @@ static void test_an_incomplete_code_is_said_and_is_no_wrong_one(void **state)
     struct call c;
     char *got = play(&c, "aC1#I2#I3#Id", &all);
     assert_string_equal(got,
-                        ASK "collect-2000 .ask-1 .say-12! collect-8000 .collect-2000 .ask-2 .say-12! collect-8000 ."
+                        ASK "collect-2000 .ask-1 .say-13! collect-8000 .collect-2000 .ask-2 .say-13! collect-8000 ."
                             "collect-2000 .ask-3 .ask-forwarded .say-3F forward-+15551112222-30 .");
     free(got);
     assert_int_equal(c.wrong, 0);

@@ -29,6 +29,7 @@ static const struct exception {
     {"access_usable", USABLE},
     {"access_callers", "of a building's few: the newest callers are kept"},
     {"access_passcodes", USABLE},
+    {"access_with_code", "of the grants with one code: the earlier ones have ended"},
     {"access_count", "of rows that a LIMIT has counted"},
     {"account_list_billed", START},
     {"account_usage", "of the passes that a LIMIT has counted"},

@@ -3,7 +3,7 @@
 import { CallError, call } from './call.js';
 import { dialog } from './dialog.js';
 import { errorText, t } from './texts.js';
-import { exactly, length } from './time.js';
+import { exactly, length, when } from './time.js';
 import { h, icon } from './view.js';
 
 /**
@@ -108,6 +108,7 @@ function stepText(step, nameOf, keys) {
     if (step.step === 'ended') return t(ENDED[step.detail ?? ''] ?? 'visit.ended');
     const name = nameOf(step.grant_id);
     if (step.step === 'not_usable' && name) return t('visit.not_usable_name', { name });
+    if (step.step === 'opens_next' && step.detail) return t('visit.opens_next', { time: when(step.detail) });
     if (step.step === 'released' && name) return t('visit.released_name', { name });
     if (step.key_name && step.step === 'message_fetched') return t('visit.fetched_by', { name: step.key_name });
     if (step.key_name) return t(step.detail === 'conversation' ? 'visit.joined_by' : 'visit.listening_by', { name: step.key_name });
