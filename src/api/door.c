@@ -1,5 +1,7 @@
 #include "api/door.h"
 
+#include "api/gate.h"
+#include "api/query.h"
 #include "domain/key.h"
 
 #define KEY_MAX 128 /* a longer key is refused without hashing */
@@ -36,18 +38,55 @@ enum err door_header(struct request *q, enum door_value which, struct str *ret, 
     return ERR_NONE;
 }
 
+bool door_query(struct request *q, void *ret, struct schema_fault *ret_fault)
+{
+    return query_read(q->route->query, q->http->query, q->tx.arena, ret, ret_fault);
+}
+
+enum err door_body(struct request *q, json_t **ret)
+{
+    if (!q->http->body.n && q->route->body_optional) {
+        *ret = json_object();
+        return *ret ? ERR_NONE : ERR_INTERNAL_ERROR;
+    }
+    if (!gate_has_media(q, STR("application/json")))
+        return tx_fail(&q->tx, ERR_INVALID_JSON, "Content-Type must be application/json");
+    json_t *body;
+    enum err e = json_read(q->http->body, &body);
+    if (e)
+        return e;
+    if (json_is_object(body)) {
+        *ret = body;
+        return ERR_NONE;
+    }
+    json_decref(body);
+    return tx_fail(&q->tx, ERR_INVALID_JSON, "the body must be a JSON object");
+}
+
 static bool api_opens(const struct route *route)
 {
     return route->credential != CRED_CONTROL && !(route->flags & ROUTE_SITE_ONLY);
 }
 
-const struct door door_api = {
-    .prefix = "", .via = "", .earlier = true, .opens = api_opens, .key_hash = door_bearer, .value = door_header};
+const struct door door_api = {.prefix = "",
+                              .via = "",
+                              .earlier = true,
+                              .opens = api_opens,
+                              .key_hash = door_bearer,
+                              .value = door_header,
+                              .query = door_query,
+                              .body = door_body};
 
 static bool control_opens(const struct route *route)
 {
     return route->credential == CRED_CONTROL;
 }
 
-const struct door door_control = {
-    .prefix = "", .via = "", .earlier = true, .opens = control_opens, .key_hash = door_bearer, .value = door_header};
+const struct door door_control = {.prefix = "",
+                                  .via = "",
+                                  .earlier = true,
+                                  .opens = control_opens,
+                                  .key_hash = door_bearer,
+                                  .value = door_header,
+                                  .query = door_query,
+                                  .body = door_body};

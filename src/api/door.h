@@ -5,7 +5,7 @@
 #include "api/route.h"
 
 /* Values that HTTP has in headers. */
-enum door_value { DOOR_BUILDING, DOOR_IDEMPOTENCY_KEY, DOOR_MATCH };
+enum door_value { DOOR_BUILDING, DOOR_IDEMPOTENCY_KEY, DOOR_MATCH, DOOR_VALUES };
 
 struct door {
     const char *prefix; /* of paths, which the rows lack; "": none */
@@ -26,7 +26,11 @@ struct door {
 
     /* The first value of that kind, and how many there are. In the request's transaction. */
     enum err (*value)(struct request *q, enum door_value which, struct str *ret, size_t *ret_count);
-    /* The bits of the scopes that reading these values needs. NULL: none. */
+    /* Fills the struct of the route's query. False with the fault of a parameter. */
+    bool (*query)(struct request *q, void *ret, struct schema_fault *ret_fault);
+    /* The values of the body, an object, which the caller releases. */
+    enum err (*body)(struct request *q, json_t **ret);
+    /* The bits of the scopes that reading the values needs. NULL: none. */
     uint32_t (*scopes)(const struct request *q);
 
     /* Header lines of every reply. NULL: none. */
@@ -44,3 +48,5 @@ extern const struct door door_api, door_control;
 /* The operations of the API's door, for doors that share some. */
 enum err door_bearer(struct request *q, unsigned char ret[static SHA256_LEN]) CHECKED;
 enum err door_header(struct request *q, enum door_value which, struct str *ret, size_t *ret_count) CHECKED;
+bool door_query(struct request *q, void *ret, struct schema_fault *ret_fault);
+enum err door_body(struct request *q, json_t **ret) CHECKED;

@@ -145,4 +145,6 @@ const struct door door_site = {.prefix = SITE_PREFIX,
                                .refused = refuse_browser,
                                .again = renew,
                                .value = site_value,
+                               .query = door_query,
+                               .body = door_body,
                                .put_head = put_renewed_cookie};

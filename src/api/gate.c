@@ -6,7 +6,6 @@
 #include "api/door.h"
 #include "api/gate_auth.h"
 #include "api/gate_loopback.h"
-#include "api/query.h"
 #include "domain/building.h"
 #include "jobs/queue.h"
 
@@ -321,26 +320,6 @@ bool gate_has_media(const struct request *q, struct str media)
     return count == 1 && str_eqi(str_trim(str_cut(type, ';', &rest)), media);
 }
 
-static enum err parse_body(struct request *q, json_t **ret)
-{
-    if (!q->http->body.n && q->route->body_optional) {
-        *ret = json_object();
-        return *ret ? ERR_NONE : ERR_INTERNAL_ERROR;
-    }
-    if (!gate_has_media(q, STR("application/json")))
-        return tx_fail(&q->tx, ERR_INVALID_JSON, "Content-Type must be application/json");
-    json_t *body;
-    enum err e = json_read(q->http->body, &body);
-    if (e)
-        return e;
-    if (json_is_object(body)) {
-        *ret = body;
-        return ERR_NONE;
-    }
-    json_decref(body);
-    return tx_fail(&q->tx, ERR_INVALID_JSON, "the body must be a JSON object");
-}
-
 static enum err field_error(struct request *q, const struct schema_fault *fault)
 {
     q->tx.why = fault->message;
@@ -358,7 +337,7 @@ static enum err read_path_and_query(struct request *q)
     if (!route->query)
         return ERR_NONE;
     q->query = arena_alloc(q->tx.arena, route->query->size);
-    return query_read(route->query, q->http->query, q->tx.arena, q->query, &fault) ? ERR_NONE : field_error(q, &fault);
+    return q->door->query(q, q->query, &fault) ? ERR_NONE : field_error(q, &fault);
 }
 
 static void hash_body(struct request *q, const json_t *json)
@@ -403,7 +382,7 @@ static enum err check_input(struct request *q)
     if (!q->route->body)
         return read_path_and_query(q);
     json_t *json = NULL;
-    enum err e = parse_body(q, &json);
+    enum err e = q->door->body(q, &json);
     if (e)
         return e;
     e = read_path_and_query(q);

@@ -43,6 +43,18 @@ static bool query_refuse(const struct field *f, struct arena *a, const char *rul
     return false;
 }
 
+bool query_add(const struct field *f, struct str text, struct arena *a, json_t *values, struct schema_fault *ret_fault)
+{
+    if (!text.n)
+        return query_refuse(f, a, "must not be empty", ret_fault);
+    if (f->type == T_TIME && lost_plus(text, a))
+        return query_refuse(f, a, "must be an RFC 3339 date-time with offset: send %2B for the + of its offset",
+                            ret_fault);
+    if (json_object_set_new(values, f->name, json_of(f, text)) != 0)
+        return query_refuse(f, a, "must be UTF-8 text", ret_fault);
+    return true;
+}
+
 static bool query_object(const struct shape *shape, struct str query, struct arena *a, json_t *object,
                          struct schema_fault *ret_fault)
 {
@@ -56,16 +68,11 @@ static bool query_object(const struct shape *shape, struct str query, struct are
             continue;
         if (json_object_get(object, f->name))
             return query_refuse(f, a, "must be given once", ret_fault);
-        struct str text = STR_NONE;
-        if (!value.n)
-            return query_refuse(f, a, "must not be empty", ret_fault);
-        if (!form_decode(value, a, &text))
+        struct str text = STR("");
+        if (value.n && !form_decode(value, a, &text))
             return query_refuse(f, a, "is not properly percent-encoded", ret_fault);
-        if (f->type == T_TIME && lost_plus(text, a))
-            return query_refuse(f, a, "must be an RFC 3339 date-time with offset: send %2B for the + of its offset",
-                                ret_fault);
-        if (json_object_set_new(object, f->name, json_of(f, text)) != 0)
-            return query_refuse(f, a, "must be UTF-8 text", ret_fault);
+        if (!query_add(f, text, a, object, ret_fault))
+            return false;
     }
     return true;
 }
@@ -78,15 +85,24 @@ static bool has_required(const struct shape *shape)
     return false;
 }
 
-bool query_read(const struct shape *shape, struct str query, struct arena *a, void *ret, struct schema_fault *ret_fault)
+bool query_read_values(const struct shape *shape, json_t *values, struct arena *a, void *ret,
+                       struct schema_fault *ret_fault)
 {
-    if (!query.n && !has_required(shape)) {
+    if (!json_object_size(values) && !has_required(shape)) {
         memset(ret, 0, shape->size);
         return true;
     }
-    json_t *object = json_object();
-    bool read = object && query_object(shape, query, a, object, ret_fault) &&
-                schema_read(shape, object, ERR_INVALID_FILTER, a, ret, ret_fault);
+    json_t *object = values ? json_incref(values) : json_object();
+    const bool read = schema_read(shape, object, ERR_INVALID_FILTER, a, ret, ret_fault);
     json_decref(object);
+    return read;
+}
+
+bool query_read(const struct shape *shape, struct str query, struct arena *a, void *ret, struct schema_fault *ret_fault)
+{
+    json_t *values = query.n ? json_object() : NULL;
+    const bool read = (!query.n || query_object(shape, query, a, values, ret_fault)) &&
+                      query_read_values(shape, values, a, ret, ret_fault);
+    json_decref(values);
     return read;
 }

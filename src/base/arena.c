@@ -8,6 +8,12 @@
 
 #define BLOCK 4096
 
+struct arena_end {
+    struct arena_end *next;
+    void (*end)(void *arg);
+    void *arg;
+};
+
 struct arena_block {
     struct arena_block *next;
     _Alignas(16) char bytes[];
@@ -18,8 +24,17 @@ void arena_init(struct arena *a, void *first, size_t n)
     *a = (struct arena){.at = first, .end = first ? (char *)first + n : NULL};
 }
 
+void arena_defer(struct arena *a, void (*end)(void *arg), void *arg)
+{
+    struct arena_end *e = arena_alloc(a, sizeof *e);
+    *e = (struct arena_end){a->ends, end, arg};
+    a->ends = e;
+}
+
 void arena_done(struct arena *a)
 {
+    for (struct arena_end *e = a->ends; e; e = e->next)
+        e->end(e->arg);
     while (a->blocks) {
         struct arena_block *b = a->blocks;
         a->blocks = b->next;

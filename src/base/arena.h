@@ -6,16 +6,20 @@
 #include "base/str.h"
 
 struct arena_block;
+struct arena_end;
 
 struct arena {
-    struct arena_block *blocks; /* newest first */
-    char *at, *end;             /* free space of the newest block */
+    struct arena_block *blocks; /* newest first, as the next */
+    struct arena_end *ends;
+    char *at, *end; /* free space of the newest block */
 };
 
 /* Allocates from `first` (n bytes, the caller's, often on its stack; may be NULL), and then from the heap. */
 void arena_init(struct arena *a, void *first, size_t n);
-/* Frees the heap blocks. `first` stays the caller's. */
+/* Calls the functions of arena_defer, newest first, and frees the heap blocks. `first` stays the caller's. */
 void arena_done(struct arena *a);
+/* Calls end(arg) at the arena's end: for memory of a library, which lives as long. */
+void arena_defer(struct arena *a, void (*end)(void *arg), void *arg);
 
 /* n zeroed bytes, aligned to 16. */
 void *arena_zalloc(struct arena *a, size_t n);

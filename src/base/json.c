@@ -79,6 +79,16 @@ enum err json_read(struct str text, json_t **ret)
     return ERR_NONE;
 }
 
+static void release(void *value)
+{
+    json_decref(value);
+}
+
+void json_keep(struct arena *a, json_t *value)
+{
+    arena_defer(a, release, value);
+}
+
 static int dump(const char *p, size_t n, void *out)
 {
     buf_put(out, p, n);

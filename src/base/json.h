@@ -6,6 +6,7 @@
 #pragma once
 #include <jansson.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -13,6 +14,9 @@
 
 /* Parses one JSON text of any type. The caller releases *ret with json_decref. Fails with ERR_INVALID_JSON. */
 enum err json_read(struct str text, json_t **ret) CHECKED;
+
+/* Gives the value to the arena, which releases it at its end. */
+void json_keep(struct arena *a, json_t *value);
 
 /* Appends the canonical form: members sorted by key, no white space, normalised numbers and escapes. Bodies that are
  * equal as JSON have equal canonical forms (GRANT-13, idempotency). */

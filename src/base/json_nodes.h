@@ -1,8 +1,8 @@
 /* A JSON text as the list of its members, each with the place of its value: for a message of which a few members are
- * read and others are passed on as they are.
+ * looked at and others are read as values.
  *
- * This is a parser of our own, although jansson is one: building the values of a message, which is thrown away after a
- * few looks, costs more than the rest of a tool call adds to its request. It accepts exactly what json_read accepts,
+ * This is a parser of our own, although jansson is one: to build the values of an envelope, which is thrown away after
+ * a few looks, costs more than the rest of a tool call adds to its request. It accepts exactly what json_read accepts,
  * which a fuzzer compares. It judges plain text alone: json_read decides about a text with an escaped or long number,
  * an escaped code point, an escaped name, or many members. */
 #pragma once

@@ -114,7 +114,8 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, enum acces
 enum err access_look(struct tx *tx, struct str to, struct str from, struct access_decision *ret) CHECKED;
 /* Decides about a code (steps 6 and 7): RELEASE, WRONG or INCOMPLETE. Without a record: COLLECT if speech does not
  * count (any more), so that keys must do; FORWARD if the keypad is closed, the call box takes no audio (as above), or
- * the building has no usable passcode any more; REJECT if the building does not exist. */
+ * the building has no usable passcode any more; REJECT if the building does not exist; either if the caller is
+ * not listed any more. */
 enum err access_code(struct tx *tx, const struct id *building, struct str from, enum access_audio audio,
                      struct str digits, enum access_way way, struct access_decision *ret) CHECKED;
 /* Records that the call is forwarded (step 8): a log entry of type call, and the event. *ret has the minutes that its

@@ -1,9 +1,10 @@
 #include "mcp/call.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <stdlib.h>
 
+#include "api/gate.h"
+#include "api/query.h"
 #include "api/service.h"
 #include "base/schema_text.h"
 #include "mcp/exchange.h"
@@ -11,9 +12,8 @@
 #include "resources/routes.h"
 
 #define SAME_CALL_US   (120 * US_PER_S) /* the same call within this time is a repetition */
-#define HEADERS_ADDED  3
-#define TAKEN_MAX      32 /* arguments that stand for parts of the path, parameters and headers */
-#define NAME_SHOWN     64 /* bytes of an unknown name in a message */
+#define TAKEN_MAX      32               /* arguments that stand for parts of the path, parameters and headers */
+#define NAME_SHOWN     64               /* bytes of an unknown name in a message */
 #define KEY_HASH_BYTES 16
 
 struct call {
@@ -23,9 +23,10 @@ struct call {
     const struct json_node *arguments;        /* an object; NULL: none */
     const struct json_node *taken[TAKEN_MAX]; /* arguments that are not members of the body */
     size_t taken_count;
+    struct mcp_values *values;
 };
 
-/* ---- texts of arguments ---- */
+/* ---- arguments ---- */
 
 /* A string as it is, anything else as JSON in its usual notation. STR_NONE for null and for nothing. */
 static struct str argument_text(struct call *c, const struct json_node *value)
@@ -44,7 +45,8 @@ static struct str argument_text(struct call *c, const struct json_node *value)
     return copy;
 }
 
-static struct str take_named(struct call *c, struct str name)
+/* The argument's text; it is no member of the body then. */
+static struct str take(struct call *c, struct str name)
 {
     const struct json_node *value = json_node_member(c->arguments, name);
     if (value) {
@@ -52,12 +54,6 @@ static struct str take_named(struct call *c, struct str name)
         c->taken[c->taken_count++] = value;
     }
     return argument_text(c, value);
-}
-
-/* The argument's text; it is no member of the body then. */
-static struct str take(struct call *c, const char *name)
-{
-    return take_named(c, str_z(name));
 }
 
 static bool is_taken_argument(const struct call *c, const struct json_node *argument)
@@ -68,53 +64,42 @@ static bool is_taken_argument(const struct call *c, const struct json_node *argu
     return false;
 }
 
-/* The first argument that is not taken, or the first after that one; NULL: all are. */
-static const struct json_node *left_after(const struct call *c, const struct json_node *n)
+/* The first argument that is not taken; NULL: all are. */
+static const struct json_node *first_left(const struct call *c)
 {
-    n = n ? json_node_after(c->arguments, n) : json_node_first(c->arguments);
+    const struct json_node *n = json_node_first(c->arguments);
     while (n && is_taken_argument(c, n))
         n = json_node_after(c->arguments, n);
     return n;
 }
 
-static void put_encoded(struct buf *b, struct str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        const unsigned char c = (unsigned char)s.p[i];
-        if (isalnum(c) || c == '-' || c == '_' || c == '.')
-            buf_char(b, (char)c);
-        else
-            buf_printf(b, "%%%02X", c);
-    }
-}
+/* ---- the values of the request ---- */
 
-/* ---- the parts of the request ---- */
-
-static void set_path(struct call *c)
+static void take_path(struct call *c)
 {
     struct str *const texts[] = {&c->q->path_text, &c->q->item_text};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const struct str name = mcp_parameter(c->row, i);
         if (!name.p)
             return;
-        const struct str text = take_named(c, name);
+        const struct str text = take(c, name);
         *texts[i] = text.p ? text : STR("");
     }
 }
 
-static void set_query(struct call *c)
+static void take_query(struct call *c)
 {
-    struct buf query = BUF(HTTP_MAX_BODY * 4);
+    struct mcp_values *v = c->values;
     const struct shape *shape = c->row->query;
-    for (size_t i = 0; shape && i < shape->field_count; i++) {
-        const struct str value = take(c, shape->fields[i].name);
-        if (!value.p)
-            continue;
-        buf_printf(&query, "%s%s=", query.n ? "&" : "", shape->fields[i].name);
-        put_encoded(&query, value);
+    bool good = true;
+    if (!shape || !json_node_first(c->arguments))
+        return;
+    v->query = json_object();
+    json_keep(c->arena, v->query);
+    for (size_t i = 0; i < shape->field_count; i++) {
+        const struct str text = take(c, str_z(shape->fields[i].name));
+        good = good && (!text.p || query_add(&shape->fields[i], text, c->arena, v->query, &v->query_fault));
     }
-    c->q->http->query = query.n ? arena_str(c->arena, buf_view(&query)) : STR_NONE;
-    buf_done(&query);
 }
 
 /* In quotes, if it lacks them. */
@@ -123,60 +108,15 @@ static struct str quoted_tag(struct call *c, struct str text)
     return text.p && !memchr(text.p, '"', text.n) ? arena_printf(c->arena, "\"%.*s\"", STR_ARG(text)) : text;
 }
 
-static bool is_replaced(struct str name)
+static void take_headers(struct call *c)
 {
-    return str_eqi(name, STR("Idempotency-Key")) || str_eqi(name, STR("If-Match")) ||
-           str_eqi(name, STR("X-Service-Building-Id"));
+    struct str *given = c->values->given;
+    given[DOOR_IDEMPOTENCY_KEY] = c->row->idempotency == NEED_NOT ? STR_NONE : take(c, STR(MCP_IDEMPOTENCY_KEY));
+    given[DOOR_MATCH] = c->row->match == MATCH_NONE ? STR_NONE : quoted_tag(c, take(c, STR(MCP_IF_MATCH)));
+    given[DOOR_BUILDING] = c->row->building == BUILDING_HEADER ? take(c, STR(MCP_BUILDING_ID)) : STR_NONE;
 }
 
-/* The head of the message, with the arguments in place of the headers that they stand for. */
-static void set_call_headers(struct call *c)
-{
-    struct http_request *r = c->q->http;
-    struct http_header *headers = arena_array(c->arena, struct http_header, r->header_count + HEADERS_ADDED);
-    size_t n = 0;
-    for (size_t i = 0; i < r->header_count; i++)
-        if (!is_replaced(r->headers[i].name))
-            headers[n++] = r->headers[i];
-    const struct http_header added[HEADERS_ADDED] = {
-        {STR("Idempotency-Key"), c->row->idempotency == NEED_NOT ? STR_NONE : take(c, MCP_IDEMPOTENCY_KEY)},
-        {STR("If-Match"), c->row->match == MATCH_NONE ? STR_NONE : quoted_tag(c, take(c, MCP_IF_MATCH))},
-        {STR("X-Service-Building-Id"), c->row->building == BUILDING_HEADER ? take(c, MCP_BUILDING_ID) : STR_NONE},
-    };
-    for (size_t i = 0; i < HEADERS_ADDED; i++)
-        if (added[i].value.p)
-            headers[n++] = added[i];
-    r->headers = headers;
-    r->header_count = n;
-}
-
-/* All arguments that are left, as they are written. */
-static struct str body_text(struct call *c)
-{
-    struct buf text = BUF(HTTP_MAX_BODY * 8);
-    if (c->arguments && !c->taken_count)
-        return c->arguments->text;
-    buf_char(&text, '{');
-    for (const struct json_node *n = NULL; (n = left_after(c, n));) {
-        buf_str(&text, text.n > 1 ? STR(",") : STR(""));
-        json_put_str(&text, n->name);
-        buf_char(&text, ':');
-        buf_str(&text, n->text);
-    }
-    buf_char(&text, '}');
-    const struct str copy = arena_str(c->arena, buf_view(&text));
-    buf_done(&text);
-    return copy;
-}
-
-static void set_body(struct call *c)
-{
-    const bool omitted = !c->row->body || (c->row->body_optional && !left_after(c, NULL));
-    c->q->http->has_body = !omitted;
-    c->q->http->body = omitted ? STR("") : body_text(c);
-}
-
-/* ---- stand-ins ---- */
+/* ---- in place of values that are not given ---- */
 
 /* The row of GET at the same path, which gives the tag; NULL: there is none. */
 static const struct route *tag_row(const struct route *row)
@@ -202,69 +142,88 @@ static struct str made_key(struct call *c, const unsigned char call_hash[static 
     return arena_printf(c->arena, "mcp-%s", text);
 }
 
-static void hash_call(struct call *c, unsigned char ret[static SHA256_LEN])
+static void hash_call(struct call *c, const json_t *arguments, unsigned char ret[static SHA256_LEN])
 {
     const struct str caller = http_header(c->q->http, STR("Authorization"), NULL);
     struct buf text = BUF(HTTP_MAX_BODY * 8);
-    json_t *arguments = NULL;
     buf_printf(&text, "%s\n%.*s\n", c->row->operation_id, STR_ARG(caller));
-    if (c->arguments && !json_read(c->arguments->text, &arguments))
+    if (arguments)
         json_canonical(arguments, &text);
-    json_decref(arguments);
     crypto_sha256(buf_view(&text), ret);
     crypto_wipe(text.p, text.n);
     buf_done(&text);
 }
 
-static void set_stand_ins(struct call *c)
+static void make_keys(struct call *c, const json_t *arguments)
 {
-    struct mcp_exchange *x = c->q->entry;
-    const struct json_node *given = json_node_member(c->arguments, STR(MCP_IF_MATCH));
-    const bool is_read = c->row->match != MATCH_NONE && (!given || json_node_is_null(given));
-    x->tag = is_read ? tag_row(c->row) : NULL;
-    if (c->row->idempotency != NEED_NOT) {
-        unsigned char hash[SHA256_LEN];
-        const int64_t period = c->q->tx.now_us / SAME_CALL_US;
-        hash_call(c, hash);
-        x->key = made_key(c, hash, period);
-        x->earlier_key = made_key(c, hash, period - 1);
-    }
+    unsigned char hash[SHA256_LEN];
+    const int64_t period = c->q->tx.now_us / SAME_CALL_US;
+    hash_call(c, arguments, hash);
+    c->values->made_key = made_key(c, hash, period);
+    c->values->earlier_key = made_key(c, hash, period - 1);
 }
 
 /* The earlier key if it has been used, whatever for, else the other one. */
-static enum err choose_key(struct request *q, struct str *ret)
+static enum err choose_key(struct request *q, const struct mcp_values *v, struct str *ret)
 {
-    const struct mcp_exchange *x = q->entry;
-    q->idempotency_key = x->earlier_key;
+    q->idempotency_key = v->earlier_key;
     const enum err e = q->route->receipt(q);
     q->tx.why = STR_NONE;
-    *ret = e == ERR_NOT_FOUND ? x->key : x->earlier_key;
+    *ret = e == ERR_NOT_FOUND ? v->made_key : v->earlier_key;
     return e == ERR_NOT_FOUND || e == ERR_IDEMPOTENCY_CONFLICT ? ERR_NONE : e;
 }
 
-static enum err current_tag(struct request *q, struct str *ret)
+static enum err current_tag(struct request *q, const struct mcp_values *v, struct str *ret)
 {
-    const struct mcp_exchange *x = q->entry;
     struct reply reply;
-    enum err e = x->tag ? service_read(q, x->tag, &reply) : ERR_INTERNAL_ERROR;
+    enum err e = v->tag ? service_read(q, v->tag, &reply) : ERR_INTERNAL_ERROR;
     if (!e)
         *ret = reply_header_value(&reply, "ETag");
     return e;
 }
 
+/* ---- operations of the door ---- */
+
+static const struct mcp_values *values_of(const struct request *q)
+{
+    const struct mcp_exchange *x = q->entry;
+    return &x->values;
+}
+
 enum err mcp_call_value(struct request *q, enum door_value which, struct str *ret, size_t *ret_count)
 {
-    enum err e = door_header(q, which, ret, ret_count);
-    if (e || *ret_count || which == DOOR_BUILDING)
-        return e;
-    *ret_count = 1;
-    return which == DOOR_MATCH ? current_tag(q, ret) : choose_key(q, ret);
+    const struct mcp_values *v = values_of(q);
+    *ret = v->given[which];
+    *ret_count = ret->p || which != DOOR_BUILDING;
+    if (ret->p || which == DOOR_BUILDING)
+        return ERR_NONE;
+    return which == DOOR_MATCH ? current_tag(q, v, ret) : choose_key(q, v, ret);
 }
 
 uint32_t mcp_call_scopes(const struct request *q)
 {
-    const struct mcp_exchange *x = q->entry;
-    return x->tag ? x->tag->scopes : 0;
+    const struct mcp_values *v = values_of(q);
+    return v->tag ? v->tag->scopes : 0;
+}
+
+bool mcp_call_query(struct request *q, void *ret, struct schema_fault *ret_fault)
+{
+    const struct mcp_values *v = values_of(q);
+    *ret_fault = v->query_fault;
+    return !v->query_fault.message.p && query_read_values(q->route->query, v->query, q->tx.arena, ret, ret_fault);
+}
+
+enum err mcp_call_body(struct request *q, json_t **ret)
+{
+    json_t *body = values_of(q)->body;
+    if (!body && q->route->body_optional) {
+        *ret = json_object();
+        return ERR_NONE;
+    }
+    if (!gate_has_media(q, STR("application/json")))
+        return tx_fail(&q->tx, ERR_INVALID_JSON, "Content-Type must be application/json");
+    *ret = body ? json_incref(body) : json_object();
+    return ERR_NONE;
 }
 
 /* ---- the call ---- */
@@ -280,20 +239,35 @@ static void set_call_method(struct http_request *r, enum http_method method)
     r->method_text = names[method];
 }
 
+/* Reads the arguments: a made key depends on all of them; the body has those that are left. */
+static void read_arguments(struct call *c)
+{
+    json_t *values = NULL;
+    const bool keyed = c->row->idempotency != NEED_NOT;
+    if (c->arguments && (keyed || c->row->body) && !json_read(c->arguments->text, &values))
+        json_keep(c->arena, values);
+    if (keyed)
+        make_keys(c, values);
+    for (size_t i = 0; values && i < c->taken_count; i++)
+        json_object_deln(values, c->taken[i]->name.p, c->taken[i]->name.n);
+    c->values->body = json_object_size(values) ? values : NULL;
+}
+
 bool mcp_call_make(struct request *q, const struct route *row, const struct json_node *arguments, struct str *ret_why)
 {
-    struct call c = {.q = q, .arena = q->tx.arena, .row = row, .arguments = arguments};
-    set_stand_ins(&c);
-    set_path(&c);
-    set_query(&c);
-    set_call_headers(&c);
-    const struct json_node *left = left_after(&c, NULL);
-    if (left && !row->body) {
+    struct mcp_exchange *x = q->entry;
+    struct call c = {.q = q, .arena = q->tx.arena, .row = row, .arguments = arguments, .values = &x->values};
+    take_path(&c);
+    take_query(&c);
+    take_headers(&c);
+    const struct json_node *left = row->body ? NULL : first_left(&c);
+    if (left) {
         *ret_why = arena_printf(c.arena, "%s has no argument %.*s.", row->operation_id,
                                 STR_ARG(text_start(left->name, NAME_SHOWN)));
         return false;
     }
-    set_body(&c);
+    read_arguments(&c);
+    x->values.tag = row->match != MATCH_NONE && !x->values.given[DOOR_MATCH].p ? tag_row(row) : NULL;
     set_call_method(q->http, row->method);
     service_become(q, row);
     return true;

@@ -1,11 +1,21 @@
 /* A message and its reply, from the arrival of the request to its end: q->entry of the assistants' door. In the
  * request's arena. */
 #pragma once
+#include "api/door.h"
 #include "mcp/message.h"
 #include "mcp/resources.h"
 
 /* Puts a reply of the API into a message, as an operation of a door does (api/door.h). */
 typedef int mcp_frame(struct request *q, int status, struct str json, struct buf *out);
+
+/* The values of a call, for the gate. */
+struct mcp_values {
+    json_t *query, *body;             /* objects; NULL: no arguments are left for it */
+    struct schema_fault query_fault;  /* of a parameter that is no value of a query; no message: all are */
+    struct str given[DOOR_VALUES];    /* in place of headers; STR_NONE: not given */
+    struct str made_key, earlier_key; /* in place of an idempotency key that is not given */
+    const struct route *tag;          /* the row that reads the current ETag; NULL: not needed, or none */
+};
 
 struct mcp_exchange {
     struct str id;
@@ -15,7 +25,5 @@ struct mcp_exchange {
     mcp_frame *frame;                    /* of the reply of another row; NULL: it goes out as it is */
     const struct mcp_resource *resource; /* of resources/read */
     unsigned wanted;                     /* of subscriptions/listen: a set of 1 << index of a resource */
-    /* In place of headers that a call may lack. */
-    struct str key, earlier_key; /* Idempotency-Key: `earlier_key` if it has been used, else `key`; STR_NONE: none */
-    const struct route *tag;     /* the row that reads the current ETag for If-Match; NULL: not needed, or none */
+    struct mcp_values values;            /* of a call */
 };

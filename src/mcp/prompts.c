@@ -94,55 +94,51 @@ void mcp_put_prompts(struct buf *out)
 
 /* ---- one prompt ---- */
 
-/* The words of the resident. */
-struct words {
-    const struct json_node *arguments;
-    struct arena *arena;
-};
-
-static struct str argument_of(const struct words *w, const struct argument *a)
+/* `words`: of the resident. */
+static struct str argument_of(const json_t *words, const struct argument *a)
 {
-    const struct str given = json_node_string(json_node_member(w->arguments, str_z(a->name)), w->arena);
-    return given.n ? given : str_z(a->otherwise);
+    const json_t *given = json_object_get(words, a->name);
+    return json_string_length(given) ? str_n(json_string_value(given), json_string_length(given)) : str_z(a->otherwise);
 }
 
-static bool is_complete(const struct prompt *p, const struct words *w, const char **ret_why)
+static bool is_complete(const struct prompt *p, json_t *words, const char **ret_why)
 {
-    const struct json_node *value = json_node_first(w->arguments);
-    for (; value; value = json_node_after(w->arguments, value))
-        if (!json_node_is_string(value)) {
+    const char *name;
+    json_t *value;
+    json_object_foreach (words, name, value)
+        if (!json_is_string(value)) {
             *ret_why = "Arguments of a prompt must be texts.";
             return false;
         }
     for (size_t i = 0; i < ARGUMENTS_MAX && p->arguments[i].name; i++)
-        if (!argument_of(w, &p->arguments[i]).p) {
+        if (!argument_of(words, &p->arguments[i]).p) {
             *ret_why = "A required argument is missing: see prompts/list.";
             return false;
         }
     return true;
 }
 
-static struct str filled(const struct prompt *p, struct str name, const struct words *w)
+static struct str filled(const struct prompt *p, struct str name, const json_t *words)
 {
     for (size_t i = 0; i < ARGUMENTS_MAX && p->arguments[i].name; i++)
         if (str_eq(name, str_z(p->arguments[i].name)))
-            return argument_of(w, &p->arguments[i]);
+            return argument_of(words, &p->arguments[i]);
     return STR_NONE;
 }
 
-static void put_filled(const struct prompt *p, const struct words *w, struct buf *text)
+static void put_filled(const struct prompt *p, const json_t *words, struct buf *text)
 {
     for (struct str rest = str_z(p->text); rest.p;) {
         buf_str(text, str_cut(rest, '{', &rest));
         if (rest.p)
-            buf_str(text, filled(p, str_cut(rest, '}', &rest), w));
+            buf_str(text, filled(p, str_cut(rest, '}', &rest), words));
     }
 }
 
-static void put_prompt_message(const struct prompt *p, const struct words *w, struct buf *out)
+static void put_prompt_message(const struct prompt *p, const json_t *words, struct buf *out)
 {
     struct buf text = BUF(TEXT_MAX);
-    put_filled(p, w, &text);
+    put_filled(p, words, &text);
     buf_printf(out, "\"description\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":",
                p->title);
     json_put_str(out, buf_view(&text));
@@ -150,16 +146,14 @@ static void put_prompt_message(const struct prompt *p, const struct words *w, st
     buf_done(&text);
 }
 
-bool mcp_put_prompt(struct str name, const struct json_node *arguments, struct arena *a, struct buf *out,
-                    const char **ret_why)
+bool mcp_put_prompt(struct str name, json_t *arguments, struct buf *out, const char **ret_why)
 {
-    const struct words w = {arguments, a};
     for (size_t i = 0; i < PROMPT_COUNT; i++) {
         if (!str_eq(name, str_z(prompts[i].name)))
             continue;
-        if (!is_complete(&prompts[i], &w, ret_why))
+        if (!is_complete(&prompts[i], arguments, ret_why))
             return false;
-        put_prompt_message(&prompts[i], &w, out);
+        put_prompt_message(&prompts[i], arguments, out);
         return true;
     }
     *ret_why = "Unknown prompt: see prompts/list.";

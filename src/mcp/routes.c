@@ -89,11 +89,16 @@ static void pong(struct request *q, struct mcp_exchange *x)
 static void get_prompt(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
 {
     struct buf members = BUF(REPLY_MAX);
+    const struct json_node *given = json_node_member(m->params, STR("arguments"));
+    json_t *arguments = NULL;
     const char *why = NULL;
-    if (mcp_put_prompt(m->name, json_node_member(m->params, STR("arguments")), q->tx.arena, &members, &why))
+    if (given && json_read(given->text, &arguments))
+        arguments = NULL;
+    if (mcp_put_prompt(m->name, arguments, &members, &why))
         answer_with(q, x, buf_view(&members));
     else
         refuse_params(q, x, str_z(why));
+    json_decref(arguments);
     buf_done(&members);
 }
 
@@ -212,6 +217,8 @@ static const struct door door_mcp = {.prefix = "",
                                      .via = " via=mcp",
                                      .key_hash = door_bearer,
                                      .value = mcp_call_value,
+                                     .query = mcp_call_query,
+                                     .body = mcp_call_body,
                                      .scopes = mcp_call_scopes,
                                      .frame = frame_reply,
                                      .metadata = metadata_address};

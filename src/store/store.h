@@ -1,8 +1,8 @@
 /* The store: sessions, transactions and named statements on one of two engines, SQLite or PostgreSQL.
  *
- * Callers cannot tell the engines apart. All SQL is in store/sql/<group>.sql, one statement per name. `enum sql`
- * (SQL_<NAME>), the arguments and the rows of each statement are generated from it by scripts/sqlgen.awk
- * (store/statement.h). The text is the same for both engines, unless a statement has the overrides
+ * A statement and a transaction are the same for a caller with both engines. All SQL is in store/sql/<group>.sql, one
+ * statement per name. `enum sql` (SQL_<NAME>), the arguments and the rows of each statement are generated from it by
+ * scripts/sqlgen.awk (store/statement.h). The text is the same for both engines, unless a statement has the overrides
  * `-- name: x (sqlite)` and `-- name: x (postgresql)`.
  *
  * Writes are tasks. The body of a task runs on a store thread, in a transaction that commits before task->done is

@@ -62,6 +62,28 @@ static void strings_are_copied_with_a_nul(void **state)
     arena_done(&a);
 }
 
+static char ends[8];
+
+static void note_end(void *arg)
+{
+    ends[strlen(ends)] = *(const char *)arg;
+}
+
+static void the_end_calls_what_was_deferred_the_newest_first(void **state)
+{
+    (void)state;
+    struct arena a;
+    char memory[512];
+    arena_init(&a, memory, sizeof memory);
+    arena_defer(&a, note_end, (void *)"1");
+    memset(arena_alloc(&a, 1 << 16), 'x', 1 << 16);
+    arena_defer(&a, note_end, (void *)"2");
+    arena_done(&a);
+    assert_string_equal(ends, "21");
+    arena_done(&a);
+    assert_string_equal(ends, "21");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -69,6 +91,7 @@ int main(void)
         cmocka_unit_test(the_given_memory_is_used_before_the_heap),
         cmocka_unit_test(large_allocations_fit),
         cmocka_unit_test(strings_are_copied_with_a_nul),
+        cmocka_unit_test(the_end_calls_what_was_deferred_the_newest_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

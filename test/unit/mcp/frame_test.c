@@ -150,20 +150,18 @@ static void a_prompt_has_the_residents_words(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(prompts); i++) {
-        struct arena a;
         struct buf out = BUF(1u << 16);
-        const struct json_node *arguments = NULL;
+        json_t *arguments = NULL;
         const char *why = NULL;
-        arena_init(&a, NULL, 0);
         if (prompts[i].arguments)
-            assert_int_equal(json_nodes_read(str_z(prompts[i].arguments), &a, &arguments), ERR_NONE);
-        assert_int_equal(mcp_put_prompt(str_z(prompts[i].name), arguments, &a, &out, &why), !prompts[i].refused);
+            assert_int_equal(json_read(str_z(prompts[i].arguments), &arguments), ERR_NONE);
+        assert_int_equal(mcp_put_prompt(str_z(prompts[i].name), arguments, &out, &why), !prompts[i].refused);
         buf_char(&out, '\0');
         if (!strstr(prompts[i].refused ? why : out.p, prompts[i].part))
             fail_msg("%s: %s", prompts[i].name, prompts[i].refused ? why : out.p);
         assert_true(!prompts[i].refused || !*out.p);
         buf_done(&out);
-        arena_done(&a);
+        json_decref(arguments);
     }
 }
 
@@ -178,12 +176,10 @@ static void the_list_of_prompts_says_which_arguments_they_need(void **state)
     assert_int_equal(json_read(buf_view(&text), &list), ERR_NONE);
     assert_true(json_array_size(list) >= 5);
     json_array_foreach (list, i, prompt) {
-        struct arena a;
         struct buf given = BUF(4096), out = BUF(1u << 16);
-        const struct json_node *arguments;
+        json_t *arguments;
         const char *why = "", *name = json_string_value(json_object_get(prompt, "name"));
         bool any = false;
-        arena_init(&a, NULL, 0);
         buf_char(&given, '{');
         json_array_foreach (json_object_get(prompt, "arguments"), k, argument)
             if (json_is_true(json_object_get(argument, "required"))) {
@@ -192,8 +188,8 @@ static void the_list_of_prompts_says_which_arguments_they_need(void **state)
                 any = true;
             }
         buf_char(&given, '}');
-        assert_int_equal(json_nodes_read(buf_view(&given), &a, &arguments), ERR_NONE);
-        if (!mcp_put_prompt(str_z(name), arguments, &a, &out, &why))
+        assert_int_equal(json_read(buf_view(&given), &arguments), ERR_NONE);
+        if (!mcp_put_prompt(str_z(name), arguments, &out, &why))
             fail_msg("%s: %s", name, why);
         json_array_foreach (json_object_get(prompt, "arguments"), k, argument) {
             char word[32];
@@ -203,7 +199,7 @@ static void the_list_of_prompts_says_which_arguments_they_need(void **state)
         }
         buf_done(&given);
         buf_done(&out);
-        arena_done(&a);
+        json_decref(arguments);
     }
     json_decref(list);
     buf_done(&text);
