@@ -77,8 +77,8 @@ function plan() {
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'portero-e2e-run-'));
-const hits = join(scratch, 'hits');
-mkdirSync(hits);
+const hits = join(scratch, 'hits'), documents = join(scratch, 'documents');
+for (const directory of [hits, documents]) mkdirSync(directory);
 chmodSync(scratch, 0o711); // PostgreSQL runs as another user
 
 // Whether the PostgreSQL server logs each statement.
@@ -124,7 +124,7 @@ let counted = 0;
 function runFile({ file, name, engine: on }, dsn) {
     const noted = join(hits, `${name}-${on}`);
     mkdirSync(noted, { recursive: true });
-    const env = { ...process.env, PATH, PORTERO_E2E_ENGINE: on, PORTERO_E2E_HITS: noted, PORTERO_E2E_NAME: name, ...(on === 'postgresql' && { PORTERO_E2E_DSN: dsn }) };
+    const env = { ...process.env, PATH, PORTERO_E2E_ENGINE: on, PORTERO_E2E_HITS: noted, PORTERO_E2E_DOCUMENTS: documents, PORTERO_E2E_NAME: name, ...(on === 'postgresql' && { PORTERO_E2E_DSN: dsn }) };
     const child = spawn(process.execPath, ['--test-reporter=spec', file], { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     running.add(child);
     let output = '';
