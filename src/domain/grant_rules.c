@@ -340,10 +340,13 @@ enum err grant_rules_create(struct tx *tx, const struct grant_input *in, struct 
 /* The contract's fields cannot say when a pass opens. */
 static enum err update_pass(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
-    if (has_end(in) || v_given(in->starts_at) || v_given(in->days) || v_given(in->start) || v_given(in->timezone))
+    if (has_end(in) || v_given(in->starts_at) || v_given(in->days) || v_given(in->start) || v_given(in->end) ||
+        v_given(in->timezone))
         return grant_invalid(tx, "this grant is a pass: its times are changed by PATCH /v1/passes/{id}");
     if (v_given(in->access_code) && in->access_code.s.n < GRANT_CODE_DIGITS)
         return grant_invalid(tx, "this grant is a pass: access_code must be 4 to 8 digits, as in /v1/passes");
+    if (v_given(in->access_code) && g->type != GRANT_PASSCODE)
+        return grant_invalid(tx, "this grant is a pass without a code, as its calendar in /v1/passes says");
     grant_set_uses(in->remaining_uses, g);
     if (v_given(in->enabled))
         g->enabled = in->enabled.b;

@@ -235,6 +235,13 @@ static void put_schedule(struct arena *a, const struct schedule *s, struct unloc
     u->end = w.end;
 }
 
+static void put_uses(const struct grant *g, struct unlock *u)
+{
+    u->remaining_uses = g->remaining_uses == GRANT_UNLIMITED ? v_null() : v_int(g->remaining_uses);
+    if (g->ends_us != GRANT_NO_END)
+        u->ends_at = v_time(g->ends_us);
+}
+
 static void put_calendar(struct tx *tx, const struct grant *g, struct unlock *u)
 {
     struct pass_calendar *c = arena_new(tx->arena, struct pass_calendar);
@@ -248,17 +255,9 @@ static void put_calendar(struct tx *tx, const struct grant *g, struct unlock *u)
         .note = v_str(g->note),
     };
     u->pass = v_object(c);
+    put_uses(g, u); /* also of the nearest routine, which has none */
     if (g->few_codes)
         u->codes_left = v_int(g->codes_left);
-    if (g->ends_us != GRANT_NO_END)
-        u->ends_at = v_time(g->ends_us);
-}
-
-static void put_uses(const struct grant *g, struct unlock *u)
-{
-    u->remaining_uses = g->remaining_uses == GRANT_UNLIMITED ? v_null() : v_int(g->remaining_uses);
-    if (g->ends_us != GRANT_NO_END)
-        u->ends_at = v_time(g->ends_us);
 }
 
 void unlock_fill(struct tx *tx, const struct id *building, const struct grant *g, struct unlock *ret)
