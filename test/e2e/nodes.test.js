@@ -5,14 +5,14 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { Cable } from './lib/cable.js';
 import { consistent, execute, operation, owner, quote } from './lib/buildings.js';
-import { ok } from './lib/client.js';
+import { idempotencyKey, ok } from './lib/client.js';
 import { temporaryDirectory } from './lib/daemon.js';
 import { joined, nodeOptions, nodes, ownClock, secondsUntil } from './lib/nodes.js';
 import { startBuzz, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
 import { sql } from './lib/store.js';
-import { advance, changeSettings, endedCall, eventually, freshEmail, grant, ID, resident, TIMESTAMP, useWorld, world } from './lib/world.js';
+import { advance, changeSettings, endedCall, eventually, freshEmail, grant, ID, resident, TIMESTAMP, useWorld, visit, world } from './lib/world.js';
 
 const LONG_MS = 40_000; // a dead node's work goes on after about 12 s
 
@@ -76,6 +76,30 @@ describe('nodes', () => {
         t.diagnostic(`ended after ${await secondsUntil(() => nodes(w, 'ended').length > ended, 'the end of the dead node', LONG_MS)} s`);
         assert.equal(nodes(w, 'running').length, 1);
         await other.close();
+    });
+
+    // PASS-3, PASS-7
+    it('decide by a pass that another has just made, and give its code to one of two', async () => {
+        const other = await joined(w);
+        try {
+            const person = await resident(w.client);
+            const on = (node) => node.client.as(person.key);
+            const make = (node, body) => on(node).post('/v1/passes', body, { headers: { 'Idempotency-Key': idempotencyKey() } });
+            const call = async (node, digits) => visit(node.client, { to: person.number, digits });
+            for (const [maker, door, digits] of [[w, other, '246801'], [other, w, '135790']]) {
+                const { id } = ok(await make(maker, { label: 'Sister', access_code: digits }), 201);
+                assert.deepEqual([(await call(door, digits)).grant_id], [id]);
+                ok(await on(maker).delete(`/v1/passes/${id}`));
+                assert.notEqual((await call(door, digits)).outcome, 'released');
+            }
+            for (let i = 0; i < 10; i++) {
+                const body = { label: 'Same', access_code: `77${i}77` };
+                const answers = await Promise.all([make(w, body), make(other, body)]);
+                assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 400], JSON.stringify(answers.map((answer) => answer.body)));
+            }
+        } finally {
+            await other.close();
+        }
     });
 
     // CALL-21

@@ -2,6 +2,8 @@
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
+import { engine } from './lib/daemon.js';
+import { sql } from './lib/store.js';
 import { advance, agent, changeSettings, DAY, edit, grant, HOUR, iso, MINUTE, now, resident, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 const NOT_FOR_OTHERS = '+15550002222';
@@ -78,6 +80,8 @@ describe('passes', () => {
             assert.equal((await decide({ at: iso(ms), digits: '73501' })).verdict, verdict, iso(ms));
         const told = await decide({ at: iso(at), digits: '73501' });
         assert.deepEqual([told.reason, told.grant_id, told.grant_label], ['outside_window', null, null]);
+        assert.equal(told.next_opening, `${iso(at + HOUR).slice(0, 19)}+00:00`);
+        assert.equal((await decide({ at: iso(at), digits: '73502' })).next_opening, null);
         assert.deepEqual([part(told, pass).result, part(told, pass).next_at], ['outside_window', iso(at + HOUR)]);
         assert.equal(ok(await who.client.get(`/v1/unlock/${pass.id}`)).status, 'active');
         await advance(client, Math.ceil((at + HOUR + MINUTE - await now(client)) / 1000));
@@ -107,6 +111,37 @@ describe('passes', () => {
         await advance(client, 3600);
         await end(pass);
         await end(opener);
+    });
+
+    // PASS-10
+    it('is named by the record of a call whose code is right, with its next opening, which the visitor hears if the building wants', async () => {
+        const at = Math.ceil(await now(client) / DAY) * DAY - DAY; // a day in Tokyo begins at 15:00 UTC
+        const opens = at + 3 * DAY + 12.5 * HOUR;
+        const pass = await made({ access_code: '8181', windows: [{ days: [day(opens)], start: '21:30', end: '23:00' }], timezone: 'Asia/Tokyo' });
+        const used = await grant(who, { type: 'passcode', access_code: '3579', remaining_uses: 1, label: 'Parcel' });
+        assert.equal((await ring('3579')).outcome, 'released');
+        const record = async (call) => ok(await who.client.get(`/v1/calls/${call.call_id}`)).steps.map(({ at_ms: _, ...step }) => step);
+        const quiet = await ring('8181');
+        assert.ok(!quiet.said.some((text) => text.startsWith('This code opens')), quiet.said.join());
+        const steps = await record(quiet);
+        const i = steps.findIndex((step) => step.step === 'not_usable' && step.grant_id === pass.id);
+        assert.deepEqual(steps.slice(i, i + 2), [{ step: 'not_usable', detail: 'outside_window', grant_id: pass.id },
+            { step: 'opens_next', detail: `${iso(opens).slice(0, 10)}T21:30:00+09:00`, grant_id: pass.id }]);
+        const [dead, nobodys] = [await record(await ring('3579')), await record(await ring('9998'))];
+        assert.deepEqual(dead.find((step) => step.step === 'not_usable'), { step: 'not_usable', detail: 'used_up', grant_id: used.id });
+        assert.notDeepEqual(dead, nobodys);
+        const before = await changeSettings(who, { say_opening: true });
+        assert.equal(before.say_opening, true);
+        const heard = await ring('8181');
+        const name = `${day(opens)[0].toUpperCase()}${day(opens).slice(1)}`;
+        assert.ok(heard.said.includes(`This code opens on ${name} at nine thirty in the evening.`), heard.said.join());
+        assert.ok((await record(heard)).some((step) => step.step === 'said' && step.detail === 'opens'));
+        for (const digits of ['3579', '9998']) assert.ok(!(await ring(digits)).said.some((text) => text.startsWith('This code opens')), digits);
+        assert.equal((await changeSettings(who, { say_opening: false })).say_opening, false);
+        assert.ok(!(await ring('8181')).said.some((text) => text.startsWith('This code opens')));
+        await end(pass);
+        ok(await who.client.delete(`/v1/unlock/${used.id}`));
+        await advance(client, 3600);
     });
 
     // PASS-5
@@ -189,11 +224,29 @@ describe('passes', () => {
         for (const { id } of [expired, used, off, ...successors]) ok(await who.client.delete(`/v1/unlock/${id}`));
     });
 
+    // PASS-6
+    it('tells how many codes are left when they are few', async () => {
+        const until = iso(await now(client) + DAY);
+        assert.ok(!('codes_left' in await made({ until })));
+        const insert = (from) => sql(w.daemon, `INSERT INTO pass (building_id, id, type, label, enabled, created_at, starts_at, ends_at, access_code, timezone, windows)
+            VALUES ${Array.from({ length: 2000 }, (_, i) => i + from).filter((n) => n < 9990).map((n) => `('${who.building.id}', ${blob(n)}, 1, 'x', 1, 0, 0, 9223372036854775807, '${String(n).padStart(4, '0')}', 'UTC', '')`).join()}`);
+        const blob = (n) => (engine === 'sqlite' ? `x'${String(n).padStart(24, '0')}'` : `'\\x${String(n).padStart(24, '0')}'`);
+        for (let from = 0; from < 9990; from += 2000) insert(from);
+        const passes = [];
+        for (let i = 0; i < 8; i++) passes.push(await made({ until }));
+        assert.ok(passes.every(({ access_code: code }) => code >= '9990'));
+        assert.deepEqual(passes.map(({ codes_left: left }) => left), Array.from({ length: 8 }, (_, i) => passes[0].codes_left - i));
+        assert.ok(!('codes_left' in ok(await who.client.get(`/v1/passes/${passes[0].id}`))));
+        assert.ok(!('codes_left' in await grant(who, { type: 'passcode' })));
+        sql(w.daemon, `DELETE FROM pass WHERE building_id = '${who.building.id}'`);
+        for (const { id } of ok(await who.client.get('/v1/unlock?limit=100')).data) ok(await who.client.delete(`/v1/unlock/${id}`));
+    });
+
     // PASS-8
     it('is switched and revoked as a grant, which cannot contradict its calendar', async () => {
         const at = await now(client);
         const pass = await made({ access_code: '565656', windows: [around(at - HOUR, at + 2 * HOUR)], timezone: 'UTC' });
-        for (const body of [{ ends_at: iso(at + HOUR) }, { expires_in_minutes: 5 }, { starts_at: iso(at) }, { timezone: 'UTC' }, { days: ['monday'] }, { start: '09:00', end: '10:00' }, { access_code: '123' }]) {
+        for (const body of [{ ends_at: iso(at + HOUR) }, { expires_in_minutes: 5 }, { starts_at: iso(at) }, { timezone: 'UTC' }, { days: ['monday'] }, { start: '09:00', end: '10:00' }, { end: '10:00' }, { start: '09:00' }, { access_code: '123' }]) {
             assert.match(why(await edit(who, pass, body)), /\/v1\/passes/, JSON.stringify(body));
         }
         assert.equal((await ring('565656')).outcome, 'released');
@@ -208,6 +261,7 @@ describe('passes', () => {
         ok(await who.client.delete(`/v1/unlock/${pass.id}`));
         assert.equal(ok(await who.client.get(`/v1/passes/${pass.id}`)).status, 'revoked');
         const open = await made({ code: false });
+        assert.match(why(await edit(who, open, { access_code: '1234' })), /\/v1\/passes/);
         assert.equal(ok(await edit(who, ok(await edit(who, open, { enabled: false })), { enabled: true })).status, 'active');
         refused(await change({ ...open, version: 2 }, { access_code: '1234' }), 400, 'INVALID_UNLOCK');
         await end(open);
@@ -259,6 +313,30 @@ describe('passes', () => {
         const reader = await agent(who, ['access:read']);
         refused(await reader.client.post('/v1/passes', {}, { headers: { 'Idempotency-Key': idempotencyKey() } }), 403, 'INSUFFICIENT_SCOPE');
         await end(pass);
+    });
+
+    // PASS-2
+    it('tells a client of the contract nothing that is false', async () => {
+        const at = await now(client);
+        const weekly = await made({ code: false, windows: [{ days: ['friday', 'tuesday'], start: '09:00', end: '12:00' }], until: iso(at + 30 * DAY), remaining_uses: 3, timezone: 'Europe/Madrid' });
+        const { pass: _, ...seen } = ok(await who.client.get(`/v1/unlock/${weekly.id}`));
+        assert.deepEqual([seen.type, seen.days, seen.start, seen.end, seen.timezone, seen.remaining_uses, seen.ends_at],
+            ['routine', ['tuesday', 'friday'], '09:00', '12:00', 'Europe/Madrid', 3, iso(at + 30 * DAY)]);
+        const [listed] = ok(await who.client.get('/v1/unlock?type=routine')).data;
+        assert.deepEqual({ ...listed, pass: undefined }, { ...seen, pass: undefined });
+        const night = await made({ code: false, windows: [{ days: ['friday'], start: '22:00', end: '06:00' }], timezone: 'UTC' });
+        const shown = ok(await who.client.get(`/v1/unlock/${night.id}`));
+        for (const member of ['days', 'start', 'end', 'access_code', 'starts_at', 'ends_at']) assert.ok(!(member in shown), member);
+        const coded = await made({ access_code: '86420', from: iso(at + DAY), until: iso(at + 2 * DAY), windows: [around(at + DAY, at + DAY + HOUR)], timezone: 'UTC' });
+        assert.deepEqual([coded.type, coded.status, coded.access_code, coded.ends_at], ['passcode', 'scheduled', '86420', iso(at + 2 * DAY)]);
+        for (const member of ['days', 'start', 'end']) assert.ok(!(member in coded), member);
+        const off = ok(await edit(who, coded, { enabled: false }));
+        assert.deepEqual([off.enabled, off.status, off.version, off.pass.from], [false, 'inactive', 1, coded.pass.from]);
+        assert.deepEqual(ok(await who.client.delete(`/v1/unlock/${coded.id}`)), { id: coded.id, deleted: true, status: 'revoked' });
+        const gone = ok(await who.client.get(`/v1/unlock/${coded.id}`));
+        assert.deepEqual([gone.status, gone.version], ['revoked', 2]);
+        await end(weekly);
+        await end(night);
     });
 
     // PASS-2

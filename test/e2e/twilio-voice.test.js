@@ -3,7 +3,7 @@
 import { after, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
-import { ok, refused } from './lib/client.js';
+import { idempotencyKey, ok, refused } from './lib/client.js';
 import { engine } from './lib/daemon.js';
 import { METRICS, page, samples } from './lib/metrics.js';
 import { sql } from './lib/store.js';
@@ -153,6 +153,21 @@ describe('Twilio\'s voice webhooks', () => {
         assert.doesNotMatch(row, /479/);
         const opened = await send(`${VOICE}?step=2`, { ...form, CallStatus: 'in-progress', Digits: '3' });
         assert.deepEqual(verbs(opened.text).map((verb) => verb.name), ['Say', 'Play', 'Hangup']);
+    });
+
+    // PASS-10
+    it('say when a right code opens, where the building wants it', async () => {
+        const person = await resident(client);
+        await changeSettings(person, { say_opening: true });
+        const from = new Date(Date.now() + 300 * 86_400_000);
+        const pass = { label: 'Later', access_code: '4821', from: `${from.toISOString().slice(0, 10)}T09:05`, timezone: 'UTC' };
+        await passcode(person, '1357');
+        ok(await person.client.post('/v1/passes', pass, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
+        const month = from.toLocaleString('en', { month: 'long', timeZone: 'UTC' });
+        const told = await call(person, { digits: '4821' });
+        assert.ok(told.said.some((text) => text.startsWith(`This code opens on ${month} `) && text.endsWith(' at nine oh five in the morning.')), told.said.join());
+        assert.ok((await steps(person)).includes('said opens'));
+        assert.ok(!(await call(person, { digits: '4822' })).said.some((text) => text.startsWith('This code opens')));
     });
 
     it('end a shorter code with # or silence, and ignore a # alone', async () => {

@@ -3,7 +3,7 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { rmSync } from 'node:fs';
-import { ok } from './lib/client.js';
+import { idempotencyKey, ok } from './lib/client.js';
 import { engine, portero, temporaryDirectory } from './lib/daemon.js';
 import { ownNames } from './lib/names.js';
 import { buzz, QUICK, startBuzz } from './lib/phone.js';
@@ -51,6 +51,20 @@ describe('calls over SIP', { concurrency: 6 }, () => {
         notOpened(stranger);
         assert.deepEqual(stranger.heard, ['rejected 603']);
         opened(await ring(person, '--from', '+15553330000'), '9');
+    });
+
+    // PASS-10
+    it('hear when a right code opens, where the building wants it', async () => {
+        const person = await withCode('9');
+        await changeSettings(person, { say_opening: true });
+        const from = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+        const pass = { label: 'Later', access_code: '4821', from: `${from}T09:00`, timezone: 'UTC' };
+        ok(await person.client.post('/v1/passes', pass, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
+        opened(await ring(person, '--digits', '4821,1234'), '9');
+        const [{ id }] = ok(await person.client.get('/v1/calls')).data;
+        const { steps } = ok(await person.client.get(`/v1/calls/${id}`));
+        assert.deepEqual(steps.filter(({ step }) => ['said', 'opens_next'].includes(step)).map(({ detail }) => detail),
+            [`${from}T09:00:00+00:00`, 'opens']);
     });
 
     it('are opened by a timer at once, and logged', async () => {

@@ -168,6 +168,10 @@ describe('an upgrade', () => {
         assert.ok(version(first) > before, `both programs have schema ${before}: set REVISION to an earlier commit`);
         await load.more();
         await replace(second, binary);
+        const door = await makePasses(second);
+        assert.equal(await door.ring(), 'released');
+        assert.equal(await door.ring(load.clients.get(first)), 'forwarded', 'the earlier program opens by no pass');
+        assert.deepEqual(await door.listOn(first), []);
         await makeEndpoint(second);
         for (let attempts = 1; attempts < 3; attempts++) {
             await eventually(() => Number(sql(first, `SELECT max(attempts) FROM delivery WHERE status = 'pending'`)) === attempts, 'the record of an attempt');
@@ -178,8 +182,12 @@ describe('an upgrade', () => {
         assert.deepEqual(receiver.requests.map(({ headers }) => headers['x-service-event']), Array(3).fill('unlock.revoked'), 'all were sent by this program');
         await replace(first, EARLIER, 'crash');
         await replace(second, EARLIER);
+        assert.equal(await door.ring(), 'forwarded', 'the earlier program opens by no pass');
         await replace(second, binary);
+        assert.deepEqual(await door.list(), ['Open', 'Sister']);
+        assert.equal(await door.ring(), 'released');
         await replace(first, binary);
+        assert.deepEqual(await door.listOn(first), ['Open', 'Sister']);
         await load.end();
         await load.check();
     });
@@ -216,9 +224,10 @@ describe('an upgrade', () => {
         const ask = (method, path, json, headers) => host.client.request(method, path, { json, headers });
         const make = async (body) => ok(await ask('POST', '/v1/passes', body, { 'Idempotency-Key': idempotencyKey() }), 201);
         const passes = [await make({ label: 'Sister', access_code: '24680' }), await make({ label: 'Open', code: false, enabled: false })];
-        const ring = async () => ok(await client.post('/sandbox/calls', { to: host.number, from: '+15550001111', digits: '24680' })).outcome;
+        const ring = async (via = client) => ok(await via.post('/sandbox/calls', { to: host.number, from: '+15550001111', digits: '24680' })).outcome;
         const open = async () => ok(await ask('PATCH', `/v1/passes/${passes[1].id}`, { enabled: true }, { 'If-Match': '"0"' }));
-        return { ring, open, list: async () => ok(await ask('GET', '/v1/unlock')).data.map(({ label }) => label) };
+        const listOn = async (other) => ok(await load.clients.get(other).as(host.key).request('GET', '/v1/unlock')).data.map(({ label }) => label);
+        return { ring, open, listOn, list: async () => ok(await ask('GET', '/v1/unlock')).data.map(({ label }) => label) };
     }
     const scopesOf = async (client) => ok(await client.request('GET', '/v1/account')).capabilities.scopes;
     const CURRENT = ['account:read', 'access:read', 'access:write', 'logs:read', 'setup:write', 'billing:write', 'buildings:write'];
