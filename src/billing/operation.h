@@ -96,8 +96,8 @@ struct operation_input {
 /* Checks a US or Canadian address, and brings it into its stored form: sets the default country US, and formats the
  * postal code. Returns false with *ret_why, "address.zip must be …". */
 bool building_address_normalise(struct building_address *address, struct arena *a, const char **ret_why);
-/* The time zones of a normalised address's state or province (tbl/regions.def), NULL-terminated: first the one of most of
- * its people. Constant; without an entry if the address is not known. */
+/* The time zones of a normalised address's state or province (tbl/regions.def), NULL-terminated: first the one of most
+ * of its people. Constant; without an entry if the address is not known. */
 const char *const *building_zones(const struct building_address *address);
 
 /* A subscription as the billing provider has it now. */
