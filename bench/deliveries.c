@@ -172,7 +172,8 @@ static void on_commit(void *context, unsigned topics, const struct store_fed *fe
 
 static void start(struct bench *b)
 {
-    const struct deliveries_options options = {.config = b->config, .store = b->store};
+    const struct deliveries_options options = {
+        .config = b->config, .store = b->store, .began_us = clock_monotonic_us()};
     struct deliveries *engine;
     b->receivers.heard->count = b->receivers.heard->hanging = 0;
     if (deliveries_new(&options, &engine) || deliveries_start(engine, NULL))

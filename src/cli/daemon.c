@@ -203,7 +203,8 @@ static enum err make_jobs(struct daemon *d, char **ret_why)
 static enum err make_deliveries(struct daemon *d, char **ret_why)
 {
     (void)ret_why;
-    const struct deliveries_options options = {.config = d->config, .store = d->store};
+    const struct deliveries_options options = {
+        .config = d->config, .store = d->store, .began_us = clock_monotonic_us()};
     return deliveries_new(&options, &d->deliveries);
 }
 

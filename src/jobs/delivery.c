@@ -69,7 +69,6 @@ struct deliveries {
     int64_t looked_us;           /* when the last look began, monotonic */
     int64_t look_us;             /* look then in any case, monotonic */
     int64_t record_us;           /* record no sooner, monotonic */
-    int64_t began_us;            /* monotonic */
 
     /* For any thread. */
     pthread_mutex_t lock; /* of records */
@@ -254,7 +253,7 @@ static void record_end(struct mail *m)
 /* The sandbox's clock moves by days at once, so there nothing is late. */
 static bool gives_up_late(const struct deliveries *d)
 {
-    return d->options.config->production && clock_monotonic_us() - d->began_us >= AWAY_US;
+    return d->options.config->production && clock_monotonic_us() - d->options.began_us >= AWAY_US;
 }
 
 static void start_record(struct deliveries *d)
@@ -359,7 +358,6 @@ enum err deliveries_new(const struct deliveries_options *options, struct deliver
         return ERR_IO;
     }
     d->options = *options;
-    d->began_us = clock_monotonic_us();
     d->wanted = true;
     bell_init(&d->bell);
     pthread_mutex_init(&d->lock, NULL);

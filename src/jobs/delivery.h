@@ -13,7 +13,8 @@ struct deliveries;
 struct deliveries_options {
     const struct config *config; /* webhooks.allow_private, webhooks.verify_tls */
     struct store *store;
-    long timeout_ms; /* of an attempt; 0: the timeout of its form (domain/delivery.h) */
+    long timeout_ms;  /* of an attempt; 0: the timeout of its form (domain/delivery.h) */
+    int64_t began_us; /* when the process began, monotonic */
 };
 
 enum err deliveries_new(const struct deliveries_options *options, struct deliveries **ret) CHECKED;

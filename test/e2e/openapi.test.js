@@ -140,6 +140,13 @@ describe('the OpenAPI documents', () => {
         }
     });
 
+    it('name shared parts by the same four digits of their content, so that one more part renames no other', () => {
+        for (const which of ['served', 'sandbox', 'site']) {
+            const { parameters, headers, responses } = JSON.parse(documents[which]).components;
+            for (const parts of [parameters, headers, responses]) for (const name of Object.keys(parts ?? {})) assert.match(name, /^\w[\w-]*_[0-9a-f]{4}$/, which);
+        }
+    });
+
     // DOC-1
     it('show a body that is taken for every operation of the contract that takes one', () => {
         for (const operation of operations(JSON.parse(documents.served))) {

@@ -2,6 +2,7 @@
 #include "net/receiver.h"
 
 #include "base/json.h"
+#include "base/metric.h"
 #include "domain/building_fixture.h"
 #include "domain/delivery.h"
 #include "domain/webhook.h"
@@ -104,13 +105,20 @@ static int tear_down(void **state)
     return fixture_close(&building);
 }
 
-static void start(struct fixture *d, long timeout_ms)
+static void start_after(struct fixture *d, long timeout_ms, int64_t hours)
 {
-    const struct deliveries_options options = {
-        .config = &d->building->fixture->config, .store = d->building->fixture->store, .timeout_ms = timeout_ms};
+    const struct deliveries_options options = {.config = &d->building->fixture->config,
+                                               .store = d->building->fixture->store,
+                                               .timeout_ms = timeout_ms,
+                                               .began_us = clock_monotonic_us() - hours * 3600 * US_PER_S};
     deliveries_free(d->engine);
     assert_int_equal(deliveries_new(&options, &d->engine), ERR_NONE);
     assert_int_equal(deliveries_start(d->engine, NULL), ERR_NONE);
+}
+
+static void start(struct fixture *d, long timeout_ms)
+{
+    start_after(d, timeout_ms, 0);
 }
 
 static void drain(struct fixture *d)
@@ -423,6 +431,39 @@ static void test_a_failed_delivery_is_repeated_with_the_same_event_and_then_fail
         assert_string_equal(strstr(s->heard[i], "\r\n\r\n"), strstr(s->heard[0], "\r\n\r\n"));
 }
 
+/* Ten deliveries that are due for four days: a failure of one ends those that have not begun, unless the service was
+ * away. */
+/* WEBHOOK-29 */
+static void test_deliveries_of_an_endpoint_that_fails_are_given_up_when_they_are_late(void **state)
+{
+    static const struct {
+        bool production;
+        int64_t hours; /* that the process has run */
+        bool given_up;
+    } table[] = {{true, 4, true}, {true, 2, false}, {false, 4, false}};
+    struct fixture *d = *state;
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct script *s = script_new(d, STR("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), false);
+        struct endpoint e = add_endpoint(d, listen_to(d, s));
+        int64_t given_up = metric_get(metrics.deliveries_given_up);
+        d->building->fixture->config.production = table[i].production;
+        queue(d, &e, 10);
+        clock_set_offset_s(clock_offset_s() + 4 * 86400);
+        start_after(d, LONG_MS, table[i].hours);
+        drain(d);
+        deliveries_free(d->engine);
+        d->engine = NULL;
+        given_up = metric_get(metrics.deliveries_given_up) - given_up;
+        assert_int_equal(given_up > 0, table[i].given_up);
+        assert_true(given_up || count_of(s) == 10);
+        fixture_expect(d->building,
+                       "SELECT count(CASE WHEN status = 'failed' AND attempts = 0 THEN 1 END),"
+                       " count(CASE WHEN status = 'pending' AND attempts = 0 THEN 1 END) FROM delivery",
+                       arena_printf(&d->building->arena, "%lld|0\n", (long long)given_up).p);
+        fixture_sql(d->building, "DELETE FROM delivery");
+    }
+}
+
 /* The service runs with another master key for a while. */
 /* WEBHOOK-26 */
 static void test_a_delivery_waits_until_its_secret_can_be_decrypted(void **state)
@@ -701,6 +742,7 @@ static void test_a_drain_without_deliveries_returns_at_once(void **state)
         x(test_a_name_without_an_address_is_a_failure), x(test_only_https_is_used),                                    \
         x(test_a_private_address_is_never_connected_to), x(test_a_certificate_is_checked),                             \
         x(test_a_failed_delivery_is_repeated_with_the_same_event_and_then_fails),                                      \
+        x(test_deliveries_of_an_endpoint_that_fails_are_given_up_when_they_are_late),                                  \
         x(test_a_delivery_waits_until_its_secret_can_be_decrypted), x(test_a_deleted_event_cannot_be_sent),            \
         x(test_a_request_in_progress_at_the_stop_is_sent_again_after_a_start),                                         \
         x(test_a_delivery_canceled_while_it_is_sent_stays_canceled),                                                   \
