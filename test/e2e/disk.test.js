@@ -251,7 +251,9 @@ if (engine === 'sqlite') describe('a start on a disk that breaks at each commit'
             assert.equal((await create()).status, 503);
             assert.equal(ok(await w.client.post('/sandbox/calls', { to: person.number, from: '+15550001111' })).outcome, 'forwarded');
             assert.deepEqual((await ready(w.daemon)).reasons, ['the store cannot be written', 'Input/output error']);
+            assert.ok(await w.daemon.logged(/ warn jobs wait: the store cannot be written reason="Input\/output error"\n/));
             disk.mend();
+            assert.ok(await w.daemon.logged(/ info jobs begin: the store can be written\n/));
             await eventually(async () => (await ready(w.daemon)).ready, 'readiness');
             ok(await create(), 201);
             await resident(w.client); // whose mail is a job

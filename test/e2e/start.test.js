@@ -6,12 +6,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client, ok } from './lib/client.js';
 import { Cluster } from './lib/cluster.js';
 import { Daemon, binary, cleanEnvironment, configText, portero, root, temporaryDirectory } from './lib/daemon.js';
+import { hold } from './lib/frozen.js';
 import { freePort } from './lib/port.js';
 import { createDatabase, sql } from './lib/store.js';
 import { eventually, signIn } from './lib/world.js';
@@ -20,6 +21,16 @@ const TIMES = Number(process.env.PORTERO_E2E_STARTS ?? 3);
 const AT_ONCE = 8;
 const ROUNDS = 5;
 const NEWEST = readdirSync(join(root, 'src/store/sql/migrations')).length;
+
+describe('the reasons for which a start waits', () => {
+    it('are all in the table of the page', () => {
+        const page = readFileSync(join(root, 'docs/operations.md'), 'utf8').split('| `reason` | meaning |')[1].split('\n\n')[0];
+        const sources = readdirSync(join(root, 'src/store')).filter((name) => name.endsWith('.c')).map((name) => readFileSync(join(root, 'src/store', name), 'utf8')).join('');
+        const reasons = [...sources.matchAll(/store_note_(?:wait|answer)\([^;"]*"([^"]+)"|NO_ANSWER +"([^"]+)"/g)].map(([, one, other]) => one ?? other);
+        assert.ok(reasons.length >= 6);
+        for (const reason of reasons) assert.ok(page.includes(`\`${reason}\``), reason);
+    });
+});
 
 describe('services on one database', () => {
     let directory;
@@ -92,6 +103,21 @@ describe('services on one database', () => {
             assert.deepEqual(versions(dsn), all);
         });
     }
+
+    it('say that the schema is being migrated, and go on', async () => {
+        const dsn = await olderDatabase();
+        const lock = await hold(dsn, 'LOCK TABLE schema_version IN SHARE MODE');
+        const one = service(dsn, 0);
+        one.spawn();
+        try {
+            assert.ok(await one.logged(/ warn waiting for store reason="the schema is being migrated"\n/), one.stderr);
+        } finally {
+            await lock.release();
+        }
+        await one.ready();
+        assert.deepEqual(versions(dsn), all);
+        await one.terminate();
+    });
 
     it('complete a migration that kill -9 has ended, wherever it was', async () => {
         const began = Date.now();

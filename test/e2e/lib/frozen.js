@@ -7,7 +7,7 @@ import { eventually } from './world.js';
 const SEEN_MS = 50; // until the server shows what a transaction waits for
 
 /** A transaction that holds the locks of a statement until release(). */
-async function hold(dsn, statement) {
+export async function hold(dsn, statement) {
     const child = spawn('psql', ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', dsn], { stdio: ['pipe', 'pipe', 'inherit'] });
     const closed = once(child, 'close');
     child.stdin.write(`BEGIN; ${statement}; SELECT 'held';\n`);
