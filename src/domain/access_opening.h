@@ -1,4 +1,4 @@
-/* What a visitor hears of a right code that opens at another time (PASS-10). */
+/* The sentence that a visitor hears of a right code that opens at another time (PASS-10). */
 #pragma once
 #include "domain/access.h"
 

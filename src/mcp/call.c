@@ -239,7 +239,7 @@ static void set_call_method(struct http_request *r, enum http_method method)
     r->method_text = names[method];
 }
 
-/* Reads the arguments: a made key depends on all of them; the body has those that are left. */
+/* Reads the arguments: a made key depends on all of them; the body has the others. */
 static void read_arguments(struct call *c)
 {
     json_t *values = NULL;
