@@ -172,7 +172,7 @@ check: lint fuzz-check check-build ## everything that is neither a test nor a be
 
 lint: $(NODE_MODULES) ## format, documents, English, names, sizes, texts, types of the pages' scripts, commit messages, clang's warnings, clang-tidy and cppcheck
 	scripts/setup check
-	clang-format --dry-run -Werror $(SOURCES)
+	@clang-format --dry-run -Werror $(SOURCES)
 	scripts/check-docs
 	scripts/check-behaviour
 	scripts/check-english
