@@ -75,7 +75,7 @@ describe('the page Access', () => {
     it('makes the same grant when an answer was lost and the person tries again', async () => {
         const person = await resident(client);
         const page = await open(person);
-        await page.route('**/app/v1/unlock', async (route) => {
+        await page.route('**/app/v1/passes', async (route) => {
             await route.fetch();
             await route.abort();
         }, { times: 1 });
@@ -89,24 +89,27 @@ describe('the page Access', () => {
         await closing(page);
     });
 
-    it('makes a routine with the keyboard alone', async () => {
+    it('makes a pass with the keyboard alone', async () => {
         const person = await resident(client);
         const page = await open(person);
         await page.getByRole('button', { name: 'The cleaner' }).focus();
         await page.keyboard.press('Enter');
-        await page.waitForFunction(() => document.activeElement?.value === 'routine');
-        await page.keyboard.press('Tab');
+        await page.waitForFunction(() => document.activeElement?.value === 'new');
+        await page.keyboard.press('Shift+Tab');
         await page.keyboard.type('Maria'); // in place of the name, which is selected
+        for (let i = 0; i < 3; i++) await page.keyboard.press('Tab'); // the code, when, Monday
+        for (let i = 0; i < 6; i++) await page.keyboard.press('Tab'); // Sunday
+        await page.keyboard.press('Space');
         await page.keyboard.press('Tab');
-        await page.keyboard.press('End');
+        for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowLeft'); // other hours
         await page.getByLabel('To', { exact: true }).fill('11:30');
         await page.keyboard.press('Enter');
         await page.getByRole('heading', { name: 'Share: Maria' }).waitFor();
         await page.keyboard.press('Escape');
         await isClosed(page); // the sheet has the hours, too
-        await page.getByText('Sunday, 09:00 to 11:30').waitFor();
+        await page.getByText('Opens with the code on Sundays from 09:00 to 11:30.').waitFor();
         const made = await only(person);
-        assert.deepEqual([made.type, made.days, made.start, made.end], ['routine', ['sunday'], '09:00', '11:30']);
+        assert.deepEqual([made.type, made.pass.windows], ['passcode', [{ days: ['sunday'], start: '09:00', end: '11:30' }]]);
         await closing(page);
     });
 
@@ -115,21 +118,23 @@ describe('the page Access', () => {
         await grant(person, { type: 'passcode', label: 'Parcels', access_code: '4821' });
         const page = await open(person);
         await purpose(page, 'A guest');
-        await page.getByText('Choose the code yourself').click();
-        for (const [code, text] of [['4821', 'Another code has these digits.'], ['1', 'One to four digits, but not 1 alone.']]) {
-            await page.getByLabel('Code', { exact: true }).last().fill(code);
+        await page.locator('[name=mode][value=own] + span').click();
+        for (const [code, text] of [['4821', 'Another code has these digits.'], ['123', 'Four to eight digits.']]) {
+            await page.getByLabel('Digits', { exact: true }).fill(code);
             await press(page, 'Create');
-            await page.getByText(text).waitFor();
+            await page.getByText(text, { exact: true }).last().waitFor();
         }
-        await page.getByLabel('Code', { exact: true }).last().fill('042');
-        await page.getByText('Other …').click();
-        await page.getByLabel('Until', { exact: true }).fill('2020-01-01T10:00');
+        await page.getByLabel('Digits', { exact: true }).fill('04210');
+        await page.locator('[name=span][value=dates] + span').click();
+        const day = iso(await now(client) + 3 * DAY).slice(0, 10);
+        await page.getByLabel('First day').fill(day);
+        await page.getByLabel('Last day').fill(iso(await now(client) + 2 * DAY).slice(0, 10));
         await press(page, 'Create');
         await page.getByText('Choose a later time.').waitFor();
-        await page.getByLabel('Until', { exact: true }).fill(iso(await now(client) + 3 * DAY).slice(0, 16));
+        await page.getByLabel('Last day').fill(day);
         await press(page, 'Create');
         await page.getByRole('heading', { name: 'Share: Guest' }).waitFor();
-        assert.deepEqual((await all(person)).map((one) => one.access_code), ['042', '4821']);
+        assert.deepEqual((await all(person)).map((one) => one.access_code), ['04210', '4821']);
         await closing(page);
     });
 
@@ -137,7 +142,7 @@ describe('the page Access', () => {
         const person = await resident(client);
         const page = await open(person);
         await purpose(page, 'A party');
-        await page.locator('[name=span][value="15"] + span').click();
+        await page.locator('[name=span][value=hour] + span').click();
         await press(page, 'Create');
         await page.getByRole('heading', { name: 'Share: Party' }).waitFor();
         await page.keyboard.press('Escape');

@@ -167,10 +167,9 @@ describe('the website', () => {
         const page = await browser.page(url);
         await signIn(page, person.email);
         await page.locator('.acts').getByRole('button', { name: 'Make a code' }).click();
-        await page.getByLabel('Name').fill('Anna');
-        await page.getByLabel('3 days').check({ force: true });
-        await page.getByRole('button', { name: 'Make the code' }).click();
-        await page.getByRole('dialog', { name: 'Anna' }).waitFor();
+        await page.getByLabel('Name', { exact: true }).fill('Anna');
+        await page.getByRole('button', { name: 'Create' }).click();
+        await page.getByRole('dialog', { name: 'Share: Anna' }).waitFor();
         const shown = await page.locator('.large-code').innerText();
         assert.match(shown, /^\d{4}$/);
         await checkAccessible(page);
@@ -239,9 +238,9 @@ describe('the website', () => {
         const page = await browser.page(url);
         await signIn(page, person.email);
         await page.locator('.acts').getByRole('button', { name: 'Make a code' }).click();
-        await page.getByLabel('Name').fill('Anna & Tom');
+        await page.getByLabel('Name', { exact: true }).fill('Anna & Tom');
         await page.context().addCookies([{ ...(await cookieOf(page)), value: 'x'.repeat(43) }]);
-        await page.getByRole('button', { name: 'Make the code' }).click();
+        await page.getByRole('button', { name: 'Create' }).click();
         const again = page.getByRole('dialog', { name: 'Sign in again' });
         await again.waitFor();
         await checkAccessible(page);
@@ -252,7 +251,7 @@ describe('the website', () => {
         });
         await again.getByLabel('Code from the e-mail').fill(code);
         await page.keyboard.press('Enter');
-        await page.getByRole('dialog', { name: 'Anna & Tom' }).waitFor();
+        await page.getByRole('dialog', { name: 'Share: Anna & Tom' }).waitFor();
         assert.ok(browser.takeComplaints().every((line) => /status of 401/.test(line)));
         const { data } = ok(await person.client.get('/v1/unlock'));
         assert.deepEqual(data.map((one) => one.label), ['Anna & Tom']);

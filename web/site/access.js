@@ -1,11 +1,11 @@
 // Who may enter: all grants of the building, new ones, and what can be done with each.
-// texts: grant.
+// texts: grant. pass.
 import { CallError, call } from './lib/call.js';
 import { dialog, later, toast } from './lib/dialog.js';
-import { change, hasEnded, lineOf, opensNow, reread, statusOf, statusText, timeText, usesText } from './lib/grant.js';
+import { change, hasEnded, lineOf, nextOf, opensNow, reread, statusOf, statusText, timeText, usesText } from './lib/grant.js';
 import { create, edit, extend, shareSheet, showLarge } from './lib/grant_sheets.js';
 import { whenSeen } from './lib/live.js';
-import { hears } from './lib/grant_form.js';
+import { hears } from './lib/pass_form.js';
 import { at, data, refresh, tellError } from './lib/page.js';
 import { errorText, t } from './lib/texts.js';
 import { exactly, when } from './lib/time.js';
@@ -148,6 +148,8 @@ function facts(grant) {
     return h('dl', { class: 'facts' },
         h('dt', null, t('status')), h('dd', null, badge(grant)),
         h('dt', null, t('grant.time')), h('dd', { class: 'num' }, timeText(grant)),
+        nextOf(grant) && [h('dt', null, t('next')), h('dd', { class: 'num' }, nextOf(grant))],
+        grant.pass?.note && [h('dt', null, t('note')), h('dd', null, grant.pass.note)],
         grant.type !== 'routine' && [h('dt', null, t('grant.uses_field')), h('dd', null, usesText(grant))],
         grant.type === 'passcode' && hears() && [h('dt', null, t('grant.voice_short')), h('dd', null, grant.enter_code_with_voice ? t('grant.yes') : t('grant.no'))],
         h('dt', null, t('made')), h('dd', null, h('time', { datetime: grant.created_at, title: exactly(grant.created_at) }, when(grant.created_at))));
@@ -171,12 +173,12 @@ async function details(first) {
             grant.access_code && h('button', { class: 'code-card', type: 'button', onclick: () => close('large') },
                 h('span', { class: 'large-code' }, grant.access_code), h('span', { class: 'small quiet' }, t('large'))),
             facts(grant),
-            grant.type !== 'timer' && h('button', { class: 'switch', type: 'button', role: 'switch', 'aria-checked': String(grant.enabled), onclick: flip },
+            (grant.type !== 'timer' || grant.pass) && h('button', { class: 'switch', type: 'button', role: 'switch', 'aria-checked': String(grant.enabled), onclick: flip },
                 h('span', null, t('grant.switch')), h('i', null)),
             h('div', { class: 'actions todo' },
                 live && item('share', t('share'), 'primary'),
                 item('edit', t('edit')),
-                grant.type !== 'routine' && grant.ends_at && grant.remaining_uses !== 0 && item('extend', live ? t('extend') : t('reopen')),
+                (grant.type !== 'routine' || grant.pass) && grant.ends_at && grant.remaining_uses !== 0 && item('extend', live ? t('extend') : t('reopen')),
                 item('another', t('another')),
                 item('revoke', t('revoke'), 'danger')),
         ];

@@ -1,9 +1,11 @@
 // Home: what happens if someone buzzes now, letting somebody in, the first steps, the last visits and the codes.
-// texts: invite. setup.
+// texts: invite. setup. grant. pass.
 import { call } from './lib/call.js';
 import { toast } from './lib/dialog.js';
 import { drawing } from './lib/drawing.js';
-import { expect, makeCode, openFor, shareCode, showCode } from './lib/invite.js';
+import { lineOf } from './lib/grant.js';
+import { shareSheet } from './lib/grant_sheets.js';
+import { expect, letIn, openFor } from './lib/invite.js';
 import { whenSeen } from './lib/live.js';
 import { at, building, data, refresh, tellError } from './lib/page.js';
 import { choosePlan, setPhone, setTone } from './lib/setup.js';
@@ -12,7 +14,7 @@ import { hour, length, now, when, zoneNote } from './lib/time.js';
 import { h, icon, patch } from './lib/view.js';
 
 /**
- * @typedef {import('./lib/invite.js').Grant} Grant
+ * @typedef {import('./lib/grant.js').Grant} Grant
  * @typedef {{id: string, type: string, label: string, result: string, next_at: string | null}} Part
  * @typedef {{verdict: string, reason: string, grant_id: string | null, grant_label: string | null, keypad_closed_until: string | null, grants: Part[]}} Decision
  * @typedef {{id: string, started_at: string, outcome: string, reason: string, grant_id: string | null, resident_opened: boolean}} Call
@@ -132,7 +134,7 @@ function act(name, title, hint, act) {
 function acts() {
     return h('section', { class: 'acts', 'aria-label': t('acts'), key: 'acts' },
         act('timer', t('act_next'), t('act_next_hint'), () => openFor()),
-        act('passcode', t('act_code'), t('act_code_hint'), () => makeCode()),
+        act('passcode', t('act_code'), t('act_code_hint'), () => letIn('guest')),
         act('person', t('act_expect'), t('act_expect_hint'), () => expect()));
 }
 
@@ -168,7 +170,7 @@ function steps() {
         { key: 'number', done: Boolean(number), title: number ? t('number_done', { number }) : t('number'), hint: active ? t('number_wait') : t('number_hint') },
         { key: 'tone', done: Boolean(setup.unlock_tone), title: setup.unlock_tone ? t('tone_done', { tone: setup.unlock_tone }) : t('tone'), hint: t('tone_hint'), button: [t('tone_do'), setTone], wait: !number },
         { key: 'phone', done: Boolean(phone()), title: phone() ? t('phone_done') : t('phone_step'), hint: t('phone_hint'), button: [pending ? t('phone_confirm') : t('phone_do'), setPhone], wait: !number },
-        { key: 'first', done: grants().length > 0 || Boolean(setup.last_successful_buzz_at), title: t('first'), hint: t('first_hint'), button: [t('act_code'), () => makeCode()], wait: !number },
+        { key: 'first', done: grants().length > 0 || Boolean(setup.last_successful_buzz_at), title: t('first'), hint: t('first_hint'), button: [t('act_code'), () => letIn('guest')], wait: !number },
         { key: 'buzz', done: opened, title: t('buzz'), hint: buzzHint(), button: [t('buzz_do'), sawItOpen], wait: !setup.last_successful_buzz_at },
     ];
 }
@@ -229,10 +231,9 @@ function code(grant) {
         if (!shown.delete(grant.id)) shown.add(grant.id);
         draw();
     };
-    const facts = [uses(grant), grant.ends_at && t('until', { time: when(grant.ends_at) })].filter(Boolean).join(' · ');
-    return h('li', { key: grant.id }, h('div', null, h('b', null, grant.label), h('span', { class: 'small quiet num' }, facts || t('no_limit'))),
+    return h('li', { key: grant.id }, h('div', null, h('b', null, grant.label), h('span', { class: 'small quiet num' }, lineOf(grant))),
         h('button', { class: 'pin', type: 'button', 'aria-label': is ? t('hide_code', { code: grant.access_code ?? '', label: grant.label }) : t('show_code', { label: grant.label }), onclick: flip }, is ? grant.access_code : '••••'),
-        h('button', { class: 'round', type: 'button', 'aria-label': t('share_code', { label: grant.label }), onclick: () => ('share' in navigator ? shareCode(grant) : showCode(grant)) }, icon('share')));
+        h('button', { class: 'round', type: 'button', 'aria-label': t('share_code', { label: grant.label }), onclick: () => shareSheet(grant) }, icon('share')));
 }
 
 const CODES_SHOWN = 4;
@@ -241,7 +242,7 @@ function codes() {
     const all = grants().filter((grant) => grant.type === 'passcode');
     return h('section', { class: 'card side', 'aria-labelledby': 'codes', key: 'codes' },
         h('div', { class: 'head' }, h('h2', { id: 'codes' }, t('your_codes')), h('a', { class: 'small', href: '/access' }, t('all_access'))),
-        all.length === 0 ? [h('p', { class: 'quiet', key: 'none' }, t('no_codes')), h('p', { class: 'actions', key: 'make' }, h('button', { type: 'button', onclick: on(() => makeCode()) }, t('act_code')))]
+        all.length === 0 ? [h('p', { class: 'quiet', key: 'none' }, t('no_codes')), h('p', { class: 'actions', key: 'make' }, h('button', { type: 'button', onclick: on(() => letIn('guest')) }, t('act_code')))]
             : h('ul', { class: 'rows codes' }, all.slice(0, CODES_SHOWN).map(code)));
 }
 

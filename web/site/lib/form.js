@@ -32,6 +32,19 @@ export function check({ name, label, ...props }) {
     return h('div', { class: 'check', key: `field-${name}` }, h('input', { id, name, type: 'checkbox', ...props }), h('label', { for: id }, label));
 }
 
+/**
+ * A choice of one, as buttons in a row.
+ * @param {string} name @param {string} legend @param {[string, string][]} options value, text
+ * @param {string} chosen @param {(value: string) => void} [onchange]
+ */
+export function chips(name, legend, options, chosen, onchange) {
+    return h('fieldset', { class: 'chips', key: name, onchange: onchange && ((/** @type {Event} */ event) => onchange(/** @type {HTMLInputElement} */ (event.target).value)) },
+        h('legend', null, legend),
+        options.map(([value, text]) => h('label', { key: value },
+            h('input', { type: 'radio', name, value, checked: value === chosen, autofocus: name === 'mode' && value === chosen }),
+            h('span', null, text))));
+}
+
 /** The key of a form's present intent: another one once its content differs. @type {WeakMap<HTMLFormElement, {content: string, key: string}>} */
 const intents = new WeakMap();
 

@@ -1,7 +1,8 @@
 // Access grants, as people read them, and what changes them.
-// texts: grant.
+// texts: grant. pass.
 import { call } from './call.js';
 import { data } from './data.js';
+import { DAYS, shortSentence, timesText } from './pass.js';
 import { t } from './texts.js';
 import { dayNames, hour, length, now, when, zone } from './time.js';
 
@@ -11,11 +12,10 @@ import { dayNames, hour, length, now, when, zone } from './time.js';
  * @typedef {{id: string, type: Kind, label: string, enabled: boolean, version: number, status: Status, created_at: string,
  *   starts_at?: string, ends_at?: string | null, remaining_uses?: number | null, access_code?: string,
  *   enter_code_with_voice?: boolean, days?: string[], start?: string, end?: string, timezone?: string,
- *   pass?: {from: string | null, until: string | null, windows: Window[], timezone: string}}} Grant
+ *   pass?: {from: string | null, until: string | null, windows: import('./pass.js').Window[], timezone: string, note: string | null, next_opening: string | null}}} Grant
  * @typedef {{days?: string[], start?: string, end?: string}} Window
  */
 
-const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 export const WEEKDAYS = DAYS.slice(1, 6);
 
 /** The choices of days that a routine may have: [value, text]; a value has the days' names. @returns {[string, string][]} */
@@ -60,7 +60,7 @@ export function opensNow(grant) {
 export function statusText(grant) {
     if (opensNow(grant)) return t('grant.open_now');
     const texts = {
-        active: t('grant.active'), scheduled: t('grant.scheduled'), inactive: grant.type === 'timer' ? t('grant.expired') : t('grant.inactive'),
+        active: t('grant.active'), scheduled: t('grant.scheduled'), inactive: grant.type === 'timer' && !grant.pass ? t('grant.expired') : t('grant.inactive'),
         exhausted: t('grant.exhausted'), expired: t('grant.expired'), revoked: t('grant.revoked'),
     };
     return texts[statusOf(grant)];
@@ -79,12 +79,19 @@ function scheduleText({ days = [], start = '', end = '', timezone = zone }) {
     return t('grant.schedule', { days: day, start: hour(start), end: hour(end) }) + elsewhere;
 }
 
+/** A pass as its sentence is made of it; undefined for another grant. @param {Grant} grant @returns {import('./pass.js').Pass | undefined} */
+export const passOf = ({ label, type, pass, remaining_uses }) => pass && { label, code: type === 'passcode', remaining_uses, ...pass };
+
 /** When it opens the door: "until 17:30". @param {Grant} grant @returns {string} */
 export function timeText(grant) {
-    if (!grant.pass) return grant.type === 'routine' ? scheduleText(grant) : spanText(grant);
-    const { windows, timezone } = grant.pass;
-    const span = windows.length === 0 || grant.pass.from || grant.pass.until ? [spanText(grant)] : [];
-    return [...windows.map((window) => scheduleText({ ...window, timezone })), ...span].join('; ');
+    const pass = passOf(grant);
+    return pass ? timesText(pass) : grant.type === 'routine' ? scheduleText(grant) : spanText(grant);
+}
+
+/** When a pass opens next, unless it is open, or never will be: a time. @param {Grant} grant */
+export function nextOf(grant) {
+    const next = grant.pass?.next_opening;
+    return next && !hasEnded(grant) && Date.parse(next) > now() ? when(next) : '';
 }
 
 /** @param {Grant} grant @returns {string} */
@@ -99,13 +106,15 @@ function spanText(grant) {
 
 /** One line about it. @param {Grant} grant */
 export function lineOf(grant) {
+    const pass = passOf(grant), next = nextOf(grant);
+    if (pass) return shortSentence(pass) + (next && ` ${t('grant.next', { time: next })}`);
     const left = grant.type === 'timer' && opensNow(grant) && t('grant.left', { time: length(Date.parse(grant.ends_at ?? '') - now()) });
     const limited = typeof grant.remaining_uses === 'number' && grant.remaining_uses > 0;
     return [timeText(grant), left, limited && usesText(grant)].filter(Boolean).join(' · ');
 }
 
 /** Writes a change of the version that the person saw. @param {Grant} grant @param {object} body @returns {Promise<Grant>} */
-export const change = (grant, body) => call('PATCH', `/v1/unlock/${grant.id}`, body, { match: grant.version });
+export const change = (grant, body) => call('PATCH', `${grant.pass ? '/v1/passes' : '/v1/unlock'}/${grant.id}`, body, { match: grant.version });
 
 /** @param {Grant} grant @returns {Promise<Grant>} */
 export const reread = (grant) => call('GET', `/v1/unlock/${grant.id}`);

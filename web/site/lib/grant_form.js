@@ -1,9 +1,9 @@
-// The form of an access grant: its fields by kind, and what is sent of them.
-// texts: grant.
+// The form that changes a grant of the contract: its fields by kind, and what is sent of them. Passes: pass_form.js.
+// texts: grant. pass.
 import { CallError } from './call.js';
-import { data } from './data.js';
 import { dayChoices, WEEKDAYS } from './grant.js';
-import { check, field } from './form.js';
+import { check, chips, field } from './form.js';
+import { hears } from './pass_form.js';
 import { t } from './texts.js';
 import { fromField, length, now, toField, when, zone, zoneNote } from './time.js';
 import { h } from './view.js';
@@ -12,120 +12,79 @@ import { h } from './view.js';
 /** @typedef {import('./grant.js').Kind} Kind */
 /** @typedef {Record<string, string>} Values */
 
-/** Whether codes that visitors say are understood. */
-export const hears = () => Boolean(data.settings?.speech?.understood);
-
 const MINUTE = 60_000;
 const WEEK = 10_080 * MINUTE;
 const USES = ['', '1', '2', '3', '5', '10', '20', '50', '100'];
 const MINUTES = ['15', '60', '1440', '10080'];
 
-/** What a new grant is for: the start of its form. @type {Record<string, {kind: Kind, span: string, uses?: string}>} */
-export const PURPOSES = {
-    guest: { kind: 'passcode', span: '1440' },
-    parcel: { kind: 'passcode', span: 'today', uses: '1' },
-    cleaner: { kind: 'routine', span: '60' },
-    party: { kind: 'timer', span: 'today' },
-    passcode: { kind: 'passcode', span: 'today' },
-    timer: { kind: 'timer', span: '15' },
-    routine: { kind: 'routine', span: '60' },
-};
-
 /** The last minute of today, in the building's zone. */
 const endOfToday = () => fromField(`${toField(now()).slice(0, 10)}T23:59`);
 
-/**
- * A choice of one, as buttons in a row.
- * @param {string} name @param {string} legend @param {[string, string][]} options value, text
- * @param {string} chosen @param {(value: string) => void} [onchange]
- */
-export function chips(name, legend, options, chosen, onchange) {
-    return h('fieldset', { class: 'chips', key: name, onchange: onchange && ((/** @type {Event} */ event) => onchange(/** @type {HTMLInputElement} */ (event.target).value)) },
-        h('legend', null, legend),
-        options.map(([value, text]) => h('label', { key: value },
-            h('input', { type: 'radio', name, value, checked: value === chosen, autofocus: name === 'type' && value === chosen }),
-            h('span', null, text))));
-}
-
-/** @param {Kind} kind @param {Grant | undefined} grant @returns {[string, string][]} */
+/** @param {Kind} kind @param {Grant} grant @returns {[string, string][]} */
 function spans(kind, grant) {
     /** @type {[string, string][]} */
     const all = [['15', length(15 * MINUTE)], ['60', length(60 * MINUTE)], ['today', t('grant.today')],
         ['1440', length(1440 * MINUTE)], ['10080', length(WEEK)]];
-    if (grant?.ends_at) all.unshift(['keep', when(grant.ends_at)]);
+    if (grant.ends_at) all.unshift(['keep', when(grant.ends_at)]);
     if (kind === 'passcode') all.push(['none', t('grant.no_end')]);
     return [...all, ['custom', t('grant.custom')]];
 }
 
-/**
- * The state of a form: what the fields begin with, and what decides which are there.
- * @param {Kind} kind @param {string} span @param {Partial<Grant>} [values] @param {Grant} [grant] that is edited
- */
-export function newState(kind, span, values = {}, grant = undefined) {
-    return { kind, span, values, grant };
-}
-
-/** @typedef {ReturnType<typeof newState>} State */
+/** @typedef {{span: string, grant: Grant}} State of a form: what decides which fields are there */
 
 /** @param {State} state @param {() => void} draw */
 function timeFields(state, draw) {
-    const { kind, span, values, grant } = state;
+    const { span, grant } = state;
     const more = zoneNote();
-    const later = kind === 'timer' && (!grant || Date.parse(grant.starts_at ?? '') > now());
+    const later = grant.type === 'timer' && Date.parse(grant.starts_at ?? '') > now();
     return [
-        chips('span', grant ? t('grant.valid_until') : t('grant.how_long'), spans(kind, grant), span, (value) => { state.span = value; draw(); }),
+        chips('span', t('grant.valid_until'), spans(grant.type, grant), span, (value) => { state.span = value; draw(); }),
         span === 'custom' && h('div', { class: 'fields', key: 'custom' },
-            later && field({ name: 'starts', label: t('grant.from'), hint: t('grant.from_hint'), type: 'datetime-local', value: grant ? toField(grant.starts_at ?? '') : '' }),
-            field({ name: 'ends', label: t('grant.until_field'), hint: more || undefined, type: 'datetime-local', required: true, value: toField(values.ends_at && Date.parse(values.ends_at) > now() ? values.ends_at : now() + 180 * MINUTE) })),
+            later && field({ name: 'starts', label: t('grant.from'), hint: t('grant.from_hint'), type: 'datetime-local', value: toField(grant.starts_at ?? '') }),
+            field({ name: 'ends', label: t('grant.until_field'), hint: more || undefined, type: 'datetime-local', required: true, value: toField(grant.ends_at && Date.parse(grant.ends_at) > now() ? grant.ends_at : now() + 180 * MINUTE) })),
     ];
 }
 
-/** @param {State} state */
-function usesField({ kind, values }) {
-    const left = String(values.remaining_uses ?? '');
+/** @param {Grant} grant */
+function usesField(grant) {
+    const left = String(grant.remaining_uses ?? '');
     const options = USES.includes(left) ? USES : [...USES, left].sort((a, b) => Number(a) - Number(b));
     /** @type {Record<string, string>} */
     const named = { '': t('grant.unlimited'), 0: t('grant.exhausted'), 1: t('grant.once') };
     return field({
-        name: 'uses', label: t('grant.uses_field'), hint: kind === 'timer' ? t('grant.uses_timer') : undefined, value: left,
+        name: 'uses', label: t('grant.uses_field'), hint: grant.type === 'timer' ? t('grant.uses_timer') : undefined, value: left,
         options: options.map((count) => [count, named[count] ?? t('grant.times', { count })]),
     });
 }
 
-/** @param {State} state */
-function routineFields({ values, grant }) {
-    const own = [...values.days ?? WEEKDAYS].sort().join();
+/** @param {Grant} grant */
+function routineFields(grant) {
+    const own = [...grant.days ?? WEEKDAYS].sort().join();
     const choices = dayChoices();
     return [
         field({ name: 'days', label: t('grant.days'), options: choices, value: choices.find(([value]) => value.split(' ').sort().join() === own)?.[0] }),
         h('div', { class: 'fields', key: 'hours' },
-            field({ name: 'start', label: t('grant.start'), type: 'time', required: true, value: values.start ?? '09:00' }),
-            field({ name: 'end', label: t('grant.end'), type: 'time', required: true, value: values.end ?? '12:00' })),
-        h('p', { class: 'hint', key: 'zone' }, t('grant.hours_of', { city: (grant?.timezone ?? zone).replace(/.*\//, '').replaceAll('_', ' ') })),
+            field({ name: 'start', label: t('grant.start'), type: 'time', required: true, value: grant.start ?? '09:00' }),
+            field({ name: 'end', label: t('grant.end'), type: 'time', required: true, value: grant.end ?? '12:00' })),
+        h('p', { class: 'hint', key: 'zone' }, t('grant.hours_of', { city: (grant.timezone ?? zone).replace(/.*\//, '').replaceAll('_', ' ') })),
     ];
 }
 
-/** @param {State} state */
-function codeFields({ values, grant }) {
+/** @param {Grant} grant */
+function codeFields(grant) {
     return [
-        field({ name: 'code', label: t('grant.code'), hint: grant ? t('grant.code_hint') : t('grant.code_free'), class: 'digits', inputmode: 'numeric', maxlength: 4, autocomplete: 'off', value: values.access_code }),
-        hears() && check({ name: 'voice', label: t('grant.voice'), checked: Boolean(values.enter_code_with_voice) }),
+        field({ name: 'code', label: t('grant.code'), hint: t('grant.code_hint'), class: 'digits', inputmode: 'numeric', maxlength: 4, autocomplete: 'off', value: grant.access_code }),
+        hears() && check({ name: 'voice', label: t('grant.voice'), checked: Boolean(grant.enter_code_with_voice) }),
     ];
 }
 
 /** All fields of a grant's form. @param {State} state @param {() => void} draw draws them again @returns {import('./view.js').Child[]} */
 export function grantFields(state, draw) {
-    const { kind, values, grant } = state;
-    const code = kind === 'passcode';
+    const { grant } = state;
     return [
-        !grant && chips('type', t('grant.kind'), [['passcode', t('grant.passcode')], ['timer', t('grant.timer')], ['routine', t('grant.routine')]], kind,
-            (value) => { state.kind = /** @type {Kind} */ (value); if (state.span === 'none' && value !== 'passcode') state.span = 'today'; draw(); }),
-        !grant && h('p', { class: 'hint', key: 'about' }, { passcode: t('grant.passcode_hint'), timer: t('grant.timer_hint'), routine: t('grant.routine_hint') }[kind]),
-        field({ name: 'label', label: t('grant.name'), hint: t('grant.name_hint'), value: values.label, maxlength: 120, autocomplete: 'off', required: true }),
-        ...kind === 'routine' ? routineFields(state) : timeFields(state, draw),
-        kind !== 'routine' && usesField(state),
-        ...code && grant ? codeFields(state) : [],
-        code && !grant && h('details', { class: 'more', key: 'more' }, h('summary', null, t('grant.more')), codeFields(state)),
+        field({ name: 'label', label: t('grant.name'), hint: t('grant.name_hint'), value: grant.label, maxlength: 120, autocomplete: 'off', required: true }),
+        ...grant.type === 'routine' ? routineFields(grant) : [...timeFields(state, draw), usesField(grant)],
+        ...grant.type === 'passcode' ? codeFields(grant) : [],
     ];
 }
 
@@ -169,13 +128,6 @@ function bodyOf(values, kind) {
     const code = values.code?.trim();
     if (code && !/^([02-9]|[0-9]{2,4})$/.test(code)) throw wrong('code_shape');
     return { label, ...timesOf(values, kind), ...uses, ...(code ? { access_code: code } : {}), ...(hears() ? { enter_code_with_voice: values.voice === 'on' } : {}) };
-}
-
-/** The body that creates a grant. @param {Values} values */
-export function createBody(values) {
-    const kind = /** @type {Kind} */ (values.type);
-    const { ends_at: end, ...body } = /** @type {Record<string, unknown>} */ (bodyOf(values, kind));
-    return { type: kind, ...body, ...(end ? { ends_at: end } : {}), ...(kind === 'routine' ? { timezone: zone } : {}) };
 }
 
 /** The body that changes a grant: what differs from it. @param {Values} values @param {Grant} grant */

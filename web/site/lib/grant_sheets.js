@@ -1,11 +1,13 @@
 // The dialogs about one access grant: sharing it, its code in large figures, more time, editing it.
-// texts: grant.
+// texts: grant. pass.
 import { CallError, call } from './call.js';
 import { building } from './data.js';
 import { dialog } from './dialog.js';
 import { form } from './form.js';
-import { change, connected, invitation, lineOf, opensNow, reread, timeText, usesText } from './grant.js';
-import { changeBody, createBody, FIELD_ERRORS, grantFields, hears, newState, PURPOSES } from './grant_form.js';
+import { change, connected, invitation, lineOf, opensNow, passOf, reread, timeText, usesText } from './grant.js';
+import { changeBody, FIELD_ERRORS, grantFields } from './grant_form.js';
+import { sentence } from './pass.js';
+import { grantValues, hears, PASS_ERRORS, passBody, passChange, passFields, purposeValues, typedIn, withChange } from './pass_form.js';
 import { copy, share } from './share.js';
 import { errorText, t } from './texts.js';
 import { fromField, length, now, toField, when, zone } from './time.js';
@@ -26,35 +28,44 @@ export function showLarge(grant) {
 
 // ---- creation ----
 
+/** @typedef {import('./pass_form.js').Values} Values */
+
 /**
- * Makes a grant: for a purpose, or another like one that there is.
- * @param {string} purpose of PURPOSES @param {Grant} [like]
- * @param {(code: string) => boolean} [taken] has another passcode this code?
+ * The form of a pass, drawn again with every change.
+ * @param {{first: Values, typed: Values, grant?: Grant}} state what its fields begin with, what they say, the pass that is edited
+ * @param {() => void} draw
+ * @param {{button?: string, submit: (values: Values, once: string) => Promise<unknown>}} more
+ */
+function passForm(state, draw, more) {
+    const oninput = (/** @type {Event} */ event) => {
+        state.typed = typedIn(/** @type {HTMLFormElement} */ (event.currentTarget), state.first);
+        draw();
+    };
+    return form({ key: 'pass', class: 'grant-form', errors: PASS_ERRORS, oninput, ...more }, passFields(state.typed, state.first, state.grant));
+}
+
+/** @param {Record<string, unknown>} body @param {(code: string) => boolean} taken */
+function refuseTaken({ access_code: code }, taken) {
+    if (code && taken(String(code))) throw new CallError(0, 'code_taken');
+}
+
+/**
+ * Makes a pass: for a purpose, or one like a grant that there is.
+ * @param {string} purpose "guest", "parcel", "cleaner" or "party" @param {Grant} [like]
+ * @param {(code: string) => boolean} [taken] has another grant this code?
  * @returns {Promise<Grant | undefined>}
  */
 export function create(purpose, like, taken = () => false) {
-    const named = { guest: t('grant.guest'), parcel: t('grant.parcel'), cleaner: t('grant.cleaner'), party: t('grant.party') };
-    const start = PURPOSES[purpose] ?? PURPOSES.guest;
-    const { access_code: _, ...values } = like ?? { access_code: '', label: /** @type {Record<string, string>} */ (named)[purpose] ?? '', remaining_uses: start.uses ? Number(start.uses) : null };
-    const state = newState(like?.type ?? start.kind, like ? spanOf(like) : start.span, values);
-    return dialog(like ? t('grant.another') : t('grant.new'), (/** @type {(made?: Grant) => void} */ close, draw) => [
-        form({
-            class: 'grant-form',
-            button: t('grant.create'),
-            errors: FIELD_ERRORS,
-            submit: async (typed, once) => {
-                if (typed.code && taken(typed.code)) throw new CallError(0, 'code_taken');
-                close(await call('POST', '/v1/unlock', createBody(typed), { once }));
-            },
-        }, grantFields(state, draw)),
-    ]);
-}
-
-/** The length that another one like it gets. @param {Grant} grant */
-function spanOf(grant) {
-    if (!grant.ends_at) return grant.type === 'passcode' ? 'none' : 'today';
-    const minutes = Math.round((Date.parse(grant.ends_at) - Date.parse(grant.starts_at ?? grant.created_at)) / MINUTE);
-    return ['15', '60', '1440', '10080'].find((span) => Math.abs(Number(span) - minutes) <= 1) ?? 'today';
+    const first = like ? grantValues(like, false) : purposeValues(purpose);
+    const state = { first, typed: first };
+    return dialog(like ? t('grant.another') : t('grant.new'), (/** @type {(made?: Grant) => void} */ close, draw) => [passForm(state, draw, {
+        button: t('grant.create'),
+        submit: async (typed, once) => {
+            const body = passBody(typed);
+            refuseTaken(body, taken);
+            close(await call('POST', '/v1/passes', body, { once }));
+        },
+    })]);
 }
 
 // ---- editing ----
@@ -74,7 +85,7 @@ function aspects(grant) {
 /** @param {Grant} newer @param {Record<string, any>} body @returns {Grant} */
 function changed(newer, { expires_in_minutes: minutes, ...body }) {
     const end = minutes ? { ends_at: new Date(now() + minutes * MINUTE).toISOString() } : {};
-    return { ...newer, ...body, ...end };
+    return { ...withChange(newer, body), ...end };
 }
 
 /** Both versions of a grant, where they differ. @param {Grant} mine @param {Grant} newer */
@@ -92,7 +103,8 @@ function versions(mine, newer) {
  * @returns {Promise<Grant | undefined>} as it is now, if it differs from what was given
  */
 export function edit(grant, taken = () => false) {
-    const state = newState(grant.type, grant.ends_at ? 'keep' : 'none', grant, grant);
+    const first = grantValues(grant, true);
+    const state = { first, typed: first, span: grant.ends_at ? 'keep' : 'none', grant };
     /** @type {{newer: Grant, body: Record<string, unknown>} | undefined} */
     let conflict;
     return dialog(t('grant.edit_title'), (/** @type {(made?: Grant) => void} */ close, draw) => {
@@ -105,16 +117,13 @@ export function edit(grant, taken = () => false) {
                 draw();
             }
         };
-        return conflict ? choice(conflict, save, close) : [form({
-            key: 'edit',
-            class: 'grant-form',
-            errors: FIELD_ERRORS,
-            submit: async (typed) => {
-                const body = changeBody(typed, grant);
-                if (body.access_code && taken(/** @type {string} */ (body.access_code))) throw new CallError(0, 'code_taken');
-                await save(grant, body);
-            },
-        }, grantFields(state, draw))];
+        const submit = async (/** @type {Values} */ typed) => {
+            const body = grant.pass ? passChange(typed, grant) : changeBody(typed, grant);
+            refuseTaken(body, taken);
+            await save(grant, body);
+        };
+        if (conflict) return choice(conflict, save, close);
+        return [grant.pass ? passForm(state, draw, { submit }) : form({ key: 'edit', class: 'grant-form', errors: FIELD_ERRORS, submit }, grantFields(state, draw))];
     });
 }
 
@@ -152,7 +161,7 @@ export function extend(grant) {
     let problem = '';
     return dialog(t('grant.extend_title', { label: grant.label }), (/** @type {(made?: Grant) => void} */ close, draw) => {
         const give = async (/** @type {number | null} */ end) => {
-            const body = { ends_at: end && new Date(end).toISOString() };
+            const body = { [grant.pass ? 'until' : 'ends_at']: end && new Date(end).toISOString() };
             try {
                 close(await change(grant, grant.type === 'timer' ? { ...body, enabled: true } : body));
             } catch (error) {
@@ -217,10 +226,11 @@ export function shareSheet(grant) {
                 return { url: null };
             });
         if (!link && !busy) read(() => call('GET', path));
-        const url = link?.url ?? undefined;
+        const url = link?.url ?? undefined, pass = passOf(grant);
         const text = url ? t('grant.invite_link', { building: building.label }) : invitation(grant, building.label);
         return [
             grant.access_code && figures(grant.access_code),
+            pass && h('p', { class: 'quiet', key: 'sentence' }, sentence(pass)),
             h('p', { class: 'letter', key: 'letter' }, text, url && h('span', { class: 'url' }, url)),
             !connected() && h('p', { class: 'note', key: 'connected' }, t('grant.not_connected')),
             grant.type === 'timer' && opensNow(grant) && h('p', { class: 'hint', key: 'timer' }, t('grant.timer_hint')),

@@ -1,15 +1,12 @@
-// Letting somebody in: for a while, or with a code; and the code to show and send.
-// texts: invite.
+// Letting somebody in: whoever buzzes next, or with a pass.
+// texts: invite. grant. pass.
 import { call } from './call.js';
-import { building, data } from './data.js';
 import { dialog, toast } from './dialog.js';
 import { field, form } from './form.js';
-import { copy, share } from './share.js';
+import { create, shareSheet } from './grant_sheets.js';
 import { t } from './texts.js';
 import { length, when } from './time.js';
 import { h, icon } from './view.js';
-
-/** @typedef {{id: string, type: string, label: string, version: number, ends_at?: string | null, starts_at?: string, access_code?: string, remaining_uses?: number | null, end?: string}} Grant */
 
 /** The choices of a length, in minutes. @param {string} name @param {number[]} minutes @param {number} chosen */
 function lengths(name, minutes, chosen) {
@@ -39,56 +36,27 @@ export async function openFor({ label = '', minutes = [15, 60, 180], uses = 1 } 
 }
 
 /**
- * Makes a code and shows it.
- * @param {{label?: string, minutes?: number}} [purpose]
+ * Makes a pass, and offers it to be shared.
+ * @param {string} purpose as of `create`
  * @returns {Promise<boolean>} true if it was made
  */
-export async function makeCode({ label = '', minutes = 1_440 } = {}) {
-    /** @type {Grant | undefined} */
-    const made = await dialog(t('invite.code'), (/** @type {(value?: Grant) => void} */ close) => [
-        h('p', { class: 'quiet' }, t('invite.code_lead')),
-        form({
-            button: t('invite.make'),
-            submit: async (values, once) => close(await call('POST', '/v1/unlock',
-                { type: 'passcode', label: values.label.trim() || t('invite.visitor'), expires_in_minutes: Number(values.minutes) }, { once })),
-        }, field({ name: 'label', label: t('invite.name'), hint: t('invite.name_hint'), value: label, maxlength: 100, autocomplete: 'off' }),
-        lengths('minutes', [180, 1_440, 4_320, 10_080], minutes)),
-    ]);
-    if (made) await showCode(made);
+export async function letIn(purpose) {
+    const made = await create(purpose);
+    if (made) await shareSheet(made);
     return Boolean(made);
-}
-
-/** How to use a code, to send to its visitor. @param {Grant} grant */
-function letter(grant) {
-    const until = grant.ends_at ? t('invite.letter_until', { time: when(grant.ends_at) }) : '';
-    return [t('invite.letter', { building: building.label }), t('invite.letter_code', { code: grant.access_code ?? '' }), until].filter(Boolean).join('\n');
-}
-
-/** @param {Grant} grant */
-export const shareCode = (grant) => share({ title: building.label, text: letter(grant) });
-
-/** Shows a code in large figures. @param {Grant} grant */
-export async function showCode(grant) {
-    await dialog(grant.label, () => [
-        h('p', { class: 'large-code' }, grant.access_code ?? ''),
-        h('p', { class: 'quiet centered' }, grant.ends_at ? t('invite.valid', { time: when(grant.ends_at) }) : t('invite.no_end')),
-        !data.setup?.virtual_number && h('p', { class: 'note' }, t('invite.not_connected')),
-        h('div', { class: 'actions centered' },
-            h('button', { class: 'primary', type: 'button', onclick: () => shareCode(grant) }, icon('share'), t('invite.share')),
-            h('button', { type: 'button', onclick: () => copy(letter(grant)) }, t('page.copy'))),
-    ]);
 }
 
 /** Asks for whom the door should open. @returns {Promise<boolean>} true if something was made */
 export async function expect() {
-    /** @type {(() => Promise<boolean>) | undefined} */
-    const chosen = await dialog(t('invite.expect'), (/** @type {(value?: () => Promise<boolean>) => void} */ close) => [
+    /** @type {string | undefined} */
+    const chosen = await dialog(t('invite.expect'), (/** @type {(value?: string) => void} */ close) => [
         h('ul', { class: 'rows choices' },
-            choice('door', t('invite.parcel'), t('invite.parcel_hint'), () => close(() => openFor({ label: t('invite.parcel'), minutes: [180, 360, 720], uses: null }))),
-            choice('passcode', t('invite.guest'), t('invite.guest_hint'), () => close(() => makeCode({ minutes: 4_320 }))),
-            h('li', null, h('a', { href: '/access?new=routine' }, icon('routine'), h('div', null, h('b', null, t('invite.weekly')), h('span', { class: 'small quiet' }, t('invite.weekly_hint')))))),
+            choice('passcode', t('invite.guest'), t('invite.guest_hint'), () => close('guest')),
+            choice('door', t('invite.parcel'), t('invite.parcel_hint'), () => close('parcel')),
+            choice('routine', t('invite.weekly'), t('invite.weekly_hint'), () => close('cleaner')),
+            choice('timer', t('invite.party'), t('invite.party_hint'), () => close('party'))),
     ]);
-    return chosen ? chosen() : false;
+    return chosen ? letIn(chosen) : false;
 }
 
 /** @param {string} name @param {string} title @param {string} hint @param {() => void} onclick */

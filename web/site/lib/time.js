@@ -43,11 +43,13 @@ function daysFromNow(at) {
     return Math.round((Date.parse(isoDay(at)) - Date.parse(isoDay(now()))) / 86_400_000);
 }
 
-const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' });
+/** @type {Record<string, Intl.DateTimeFormat>} */
+const parts = {};
 
-/** The building's time for a datetime-local field: "2026-11-21T17:30". @param {Instant} at */
-export function toField(at) {
-    const part = Object.fromEntries(parts.formatToParts(new Date(at)).map(({ type, value }) => [type, value]));
+/** A zone's time for a datetime-local field: "2026-11-21T17:30". @param {Instant} at @param {string} [timezone] default: the building's */
+export function toField(at, timezone = zone) {
+    parts[timezone] ??= new Intl.DateTimeFormat('en-CA', { timeZone: timezone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' });
+    const part = Object.fromEntries(parts[timezone].formatToParts(new Date(at)).map(({ type, value }) => [type, value]));
     return `${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}`;
 }
 
@@ -58,6 +60,16 @@ export function fromField(text) {
     const shift = (/** @type {number} */ at) => Date.parse(`${toField(at)}Z`) - Math.floor(at / 60_000) * 60_000;
     const first = wanted - shift(wanted - 86_400_000);
     return toField(first) === text ? first : wanted - shift(wanted + 86_400_000);
+}
+
+/** A date and time in a zone, as "2026-11-21T17:30"; one without offset is in it. @param {string} at @param {string} timezone */
+export const local = (at, timezone) => (/(Z|[+-]\d\d:\d\d)$/.test(at) ? toField(at, timezone) : at.slice(0, 16));
+
+/** The day of a time without offset: "1 December", with the year if that is another, and with its name if it is `named`. @param {string} at @param {boolean} [named] */
+export function plainDay(at, named = false) {
+    const other = at.slice(0, 4) !== toField(now()).slice(0, 4);
+    return new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'long', ...named ? { weekday: 'long' } : {}, ...other ? { year: 'numeric' } : {} })
+        .format(new Date(`${at.slice(0, 10)}T00:00Z`));
 }
 
 /** As short as it is clear: "17:30", "tomorrow, 17:30", "Fri 09:02", "12 Nov, 09:02", "12 Nov 2025". @param {Instant} at */
@@ -85,13 +97,16 @@ export function length(ms) {
     return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value);
 }
 
+/** @param {'long' | 'short'} weekday */
+const namesOf = (weekday) => [...Array(7).keys()].map((n) => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', weekday }).format(new Date(Date.UTC(2000, 0, 2 + n))));
 /** The names of the days of the week, from Sunday. */
-export const dayNames = [...Array(7).keys()].map((n) => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', weekday: 'long' }).format(new Date(Date.UTC(2000, 0, 2 + n))));
+export const dayNames = namesOf('long');
+export const dayNamesShort = namesOf('short');
 
 /** "Toronto", of "America/Toronto". @param {string} name */
 export const city = (name) => name.replace(/.*\//, '').replaceAll('_', ' ');
 
-/** "Toronto time" where it is not the browser's own; else empty. */
-export function zoneNote() {
-    return zone === browserZone ? '' : t('page.zone', { city: city(zone) });
+/** "Toronto time" where it is not the browser's own; else empty. @param {string} [timezone] */
+export function zoneNote(timezone = zone) {
+    return timezone === browserZone ? '' : t('page.zone', { city: city(timezone) });
 }
