@@ -66,6 +66,7 @@ struct request {
     struct str path_text;                /* the path's first parameter as sent (decoded) */
     struct str item_text;                /* the path's second parameter */
     struct str idempotency_key;          /* STR_NONE if not sent */
+    bool receipt_ended;                  /* set by the row's receipt: what the key has made is of no use any more */
     int64_t match_version;               /* MATCH_GRANT */
     struct str match_token;              /* MATCH_SETTINGS: 64 lower-case hex */
     void *query;                         /* the query struct of the route, filled in */

@@ -48,12 +48,11 @@ enum err grant_replay(struct tx *tx, const struct id *building, const struct gra
     if (e)
         return e;
     const struct row_receipt row = row_receipt(&c, tx->arena);
-    const struct grant g = grant_row(&row.grant);
-    if (!str_eq(row.request_hash, str_n((const char *)request->hash, GRANT_REQUEST_HASH_LEN)) ||
-        !str_eq(g.request_id, request->id))
-        return ERR_IDEMPOTENCY_CONFLICT;
-    *ret = g;
-    return ERR_NONE;
+    *ret = grant_row(&row.grant);
+    return str_eq(row.request_hash, str_n((const char *)request->hash, GRANT_REQUEST_HASH_LEN)) &&
+                   str_eq(ret->request_id, request->id)
+               ? ERR_NONE
+               : ERR_IDEMPOTENCY_CONFLICT;
 }
 
 /* Updates the count of the building's enabled grants. Passes are counted when the count is asked for. */

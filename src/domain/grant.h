@@ -105,7 +105,7 @@ struct grant_request {
 };
 
 /* The grant that an earlier creation with this Idempotency-Key created, as it is now. Fails with ERR_NOT_FOUND, or
- * ERR_IDEMPOTENCY_CONFLICT if the body was different. */
+ * ERR_IDEMPOTENCY_CONFLICT if the body was different; *ret is that grant then, too. */
 enum err grant_replay(struct tx *tx, const struct id *building, const struct grant_request *request,
                       struct grant *ret) CHECKED;
 

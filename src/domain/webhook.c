@@ -46,11 +46,11 @@ enum err webhook_replay(struct tx *tx, const struct webhook_request *request, st
     if (e)
         return e;
     const struct row_webhook_by_request row = row_webhook_by_request(&c, tx->arena);
+    *ret = webhook_read(&row.webhook);
     if (!is_hash(row.request_hash, request->hash))
         return ERR_IDEMPOTENCY_CONFLICT;
     if (!crypto_open(WEBHOOK_PURPOSE, row.secret, tx->arena, &secret))
         return ERR_SECRET_DECRYPT_FAILED;
-    *ret = webhook_read(&row.webhook);
     *ret_secret = secret;
     return ERR_NONE;
 }

@@ -31,7 +31,8 @@ struct webhook_request {
 };
 
 /* The endpoint that an earlier request with this key created, also if it is deleted, and its secret, in the arena.
- * Fails with ERR_NOT_FOUND, ERR_IDEMPOTENCY_CONFLICT (the body was different), ERR_SECRET_DECRYPT_FAILED. */
+ * Fails with ERR_NOT_FOUND, ERR_IDEMPOTENCY_CONFLICT (the body was different; *ret is the endpoint then, too),
+ * ERR_SECRET_DECRYPT_FAILED. */
 enum err webhook_replay(struct tx *tx, const struct webhook_request *request, struct webhook *ret,
                         struct str *ret_secret) CHECKED;
 /* Creates an endpoint with a secret, or replays. The caller must have checked the URL. Fails with ERR_WEBHOOK_LIMIT if

@@ -16,6 +16,8 @@
 #define NAME_SHOWN     64               /* bytes of an unknown name in a message */
 #define KEY_HASH_BYTES 16
 
+#define SAME_WISHES_MAX 16 /* the same call within a period, each after the end of what the one before it made */
+
 struct call {
     struct request *q;
     struct arena *arena;
@@ -130,16 +132,22 @@ static const struct route *tag_row(const struct route *row)
     return NULL;
 }
 
+static struct str hashed_key(struct arena *a, struct str of)
+{
+    unsigned char hash[SHA256_LEN];
+    char text[2 * KEY_HASH_BYTES + 1];
+    crypto_sha256(of, hash);
+    hex_encode(hash, KEY_HASH_BYTES, text);
+    return arena_printf(a, "mcp-%s", text);
+}
+
 /* An Idempotency-Key from the key of the caller, the tool, its arguments and the time; not from the ID of the message,
  * because clients repeat a call under another one. */
 static struct str made_key(struct call *c, const unsigned char call_hash[static SHA256_LEN], int64_t period)
 {
-    unsigned char hash[SHA256_LEN];
-    char text[2 * KEY_HASH_BYTES + 1], whole[2 * SHA256_LEN + 1];
+    char whole[2 * SHA256_LEN + 1];
     hex_encode(call_hash, SHA256_LEN, whole);
-    crypto_sha256(arena_printf(c->arena, "%s %lld", whole, (long long)period), hash);
-    hex_encode(hash, KEY_HASH_BYTES, text);
-    return arena_printf(c->arena, "mcp-%s", text);
+    return hashed_key(c->arena, arena_printf(c->arena, "%s %lld", whole, (long long)period));
 }
 
 static void hash_call(struct call *c, const json_t *arguments, unsigned char ret[static SHA256_LEN])
@@ -163,14 +171,44 @@ static void make_keys(struct call *c, const json_t *arguments)
     c->values->earlier_key = made_key(c, hash, period - 1);
 }
 
-/* The earlier key if it has been used, whatever for, else the other one. */
-static enum err choose_key(struct request *q, const struct mcp_values *v, struct str *ret)
+/* Whether the key has been used, whatever for. */
+static enum err is_used(struct request *q, struct str key, bool *ret)
 {
-    q->idempotency_key = v->earlier_key;
+    q->idempotency_key = key;
+    q->receipt_ended = false;
     const enum err e = q->route->receipt(q);
     q->tx.why = STR_NONE;
-    *ret = e == ERR_NOT_FOUND ? v->made_key : v->earlier_key;
-    return e == ERR_NOT_FOUND || e == ERR_IDEMPOTENCY_CONFLICT ? ERR_NONE : e;
+    if (e && e != ERR_NOT_FOUND && e != ERR_IDEMPOTENCY_CONFLICT)
+        return e;
+    *ret = e != ERR_NOT_FOUND;
+    return ERR_NONE;
+}
+
+/* The first of a line of keys that is not used, or whose object has not ended. */
+static enum err follow_keys(struct request *q, struct str *key, bool *ret_used)
+{
+    for (int i = 0; i < SAME_WISHES_MAX; i++) {
+        enum err e = is_used(q, *key, ret_used);
+        if (e || !*ret_used || !q->receipt_ended)
+            return e;
+        *key = hashed_key(q->tx.arena, *key);
+    }
+    return ERR_NONE;
+}
+
+/* The key that a repetition has, of this period or the one before it; else the next of this one. */
+static enum err choose_key(struct request *q, const struct mcp_values *v, struct str *ret)
+{
+    struct str earlier = v->earlier_key, key = v->made_key;
+    bool used = false;
+    enum err e = follow_keys(q, &earlier, &used);
+    if (!e && !used)
+        e = follow_keys(q, &key, &used);
+    else
+        key = earlier;
+    if (!e)
+        *ret = key;
+    return e;
 }
 
 static enum err current_tag(struct request *q, const struct mcp_values *v, struct str *ret)
@@ -239,6 +277,32 @@ static void set_call_method(struct http_request *r, enum http_method method)
     r->method_text = names[method];
 }
 
+static const struct field *body_field(const struct shape *body, const char *name)
+{
+    for (size_t i = 0; i < body->field_count; i++)
+        if (strcmp(name, body->fields[i].name) == 0)
+            return &body->fields[i];
+    const struct field *f = NULL;
+    for (const struct shape *const *v = body->fields ? NULL : body->variants; v && *v && !f; v++)
+        f = body_field(*v, name);
+    return f;
+}
+
+/* Some models send null for each argument that they do not give. Only in a change null can be a value. */
+static void leave_out_nulls(const struct route *row, json_t *values)
+{
+    const bool changes = row->method == HTTP_PATCH || row->method == HTTP_PUT;
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(values, next, name, value)
+    {
+        const struct field *f = json_is_null(value) ? body_field(row->body, name) : NULL;
+        if (f && !(changes && f->flags & F_NULLABLE))
+            json_object_del(values, name);
+    }
+}
+
 /* Reads the arguments: a made key depends on all of them; the body has the others. */
 static void read_arguments(struct call *c)
 {
@@ -250,6 +314,8 @@ static void read_arguments(struct call *c)
         make_keys(c, values);
     for (size_t i = 0; values && i < c->taken_count; i++)
         json_object_deln(values, c->taken[i]->name.p, c->taken[i]->name.n);
+    if (c->row->body)
+        leave_out_nulls(c->row, values);
     c->values->body = json_object_size(values) ? values : NULL;
 }
 

@@ -22,11 +22,12 @@ struct prompt {
 static const struct prompt prompts[] = {
     {"let_in_weekly",
      "Let somebody in every week",
-     "A weekly window, without a code: for a cleaner, a dog walker, a nurse.",
-     "Let {who} in every {days} from {start} to {end}. Create one routine grant with createUnlock (type routine, label "
-     "{who}, days in lower case, times as HH:MM, timezone that of the building), and tell me its days and hours." AFTER,
+     "A code that opens in a weekly window: for a cleaner, a dog walker, a nurse.",
+     "Let {who} in every {days} from {start} to {end}. Create one pass with createPass (label {who}, one window: days "
+     "in "
+     "lower case, times as HH:MM), and tell me its code, days and hours." AFTER,
      {{"who", "such as: the cleaner", NULL},
-      {"days", "one day, the five weekdays, both weekend days, or all seven", NULL},
+      {"days", "such as: Tuesday and Friday", NULL},
       {"start", "09:00", NULL},
       {"end", "11:00", NULL}}},
     {"parcel_code",
@@ -39,9 +40,10 @@ static const struct prompt prompts[] = {
     {"party",
      "Open the door for a party",
      "The door opens for everyone for some hours.",
-     "Let everybody in for {what} from {start} to {end}. Create one timer grant with createUnlock (type timer, label "
-     "{what}, starts_at and ends_at as RFC 3339 times with the offset of the building's time zone), and tell me "
-     "both times. The door opens for everyone in that time, without a code." AFTER,
+     "Let everybody in for {what} from {start} to {end}. Create one pass with createPass (code false, label {what}, "
+     "from "
+     "and until as local times such as 2026-12-05T18:00), and tell me both times. The door opens for everyone in that "
+     "time, without a code." AFTER,
      {{"what", "such as: the birthday", "the party"},
       {"start", "such as: Saturday 18:00", NULL},
       {"end", "such as: 23:00", NULL}}},

@@ -39,11 +39,20 @@ static enum err create_unlock(struct request *q, struct reply *p)
     return e ? e : grant_reply_created(q, p, "/v1/unlock", g, replayed);
 }
 
-enum err grant_receipt(struct request *q)
+enum err grant_receipt_of(struct request *q, const struct grant_request *request)
 {
     struct grant g;
-    return grant_replay(&q->tx, &q->building_id,
-                        &(struct grant_request){.id = q->idempotency_key, .hash = q->body_hash}, &g);
+    const enum err e = grant_replay(&q->tx, &q->building_id, request, &g);
+    if (e && e != ERR_IDEMPOTENCY_CONFLICT)
+        return e;
+    const enum grant_status status = grant_status(&g, q->tx.now_us);
+    q->receipt_ended = status != GRANT_ACTIVE && status != GRANT_SCHEDULED;
+    return e;
+}
+
+enum err grant_receipt(struct request *q)
+{
+    return grant_receipt_of(q, &(struct grant_request){.id = q->idempotency_key, .hash = q->body_hash});
 }
 
 static enum err list_unlocks(struct request *q, struct reply *p)

@@ -10,7 +10,8 @@ enum err grant_reply(struct request *q, struct reply *p, int status, const struc
 /* The reply to its creation: 201 with its address, `path` and its ID, or 200 to a repetition. */
 enum err grant_reply_created(struct request *q, struct reply *p, const char *path, const struct grant *g,
                              bool replayed) CHECKED;
-/* For a creation's row. */
+/* For a creation's row: the receipt of a grant of the contract, and of one that the request describes. */
 enum err grant_receipt(struct request *q) CHECKED;
+enum err grant_receipt_of(struct request *q, const struct grant_request *request) CHECKED;
 /* Of a struct grant_filter: an unfiltered page is one range of an index; a filter may scan many rows. */
 bool grant_filters(const void *query);

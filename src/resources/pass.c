@@ -68,9 +68,8 @@ static enum err create_pass(struct request *q, struct reply *p)
 
 static enum err pass_receipt(struct request *q)
 {
-    struct grant g;
     const struct grant_request request = pass_request(q);
-    return grant_replay(&q->tx, &q->building_id, &request, &g);
+    return grant_receipt_of(q, &request);
 }
 
 static enum err list_passes(struct request *q, struct reply *p)
@@ -133,10 +132,13 @@ static const struct route rows[] = {
             TAG, 201, "Create a pass: a code, or an open door, with a calendar",
             .description =
                 "A pass opens the door in its windows, from `from` until `until`: on days of the week, over midnight, "
-                "for up to a year or without end. It is a grant: `/v1/unlock` lists it with the type that is nearest "
-                "to "
-                "it, and the member `pass`, and can switch it off and revoke it. The reply is 201 with the grant; a "
-                "replay returns 200 with `Idempotency-Replayed: true` and the current grant.",
+                "for up to a year or without end. Times without an offset are local, in `timezone` or the building's "
+                "zone. Next Saturday 10 to 12: `{\"from\": \"2026-12-05T10:00\", \"until\": \"2026-12-05T12:00\"}`. "
+                "The whole of August: from `2027-08-01T00:00` until `2027-09-01T00:00`. Nights from 22 to 6: a window "
+                "with `\"start\": \"22:00\", \"end\": \"06:00\"` on the days on which it begins. A pass is a grant: "
+                "`/v1/unlock` lists it with the type that is nearest to it, and the member `pass`, and can switch it "
+                "off "
+                "and revoke it.",
             .body_example = "{\"label\": \"Cleaner\", \"windows\": [{\"days\": [\"tuesday\", \"friday\"], \"start\": "
                             "\"09:00\", \"end\": \"12:00\"}], \"timezone\": \"America/New_York\"}",
             .other_status = 200, .flags = DOC_LOCATION | DOC_REPLAY | DOC_EXTENSION,

@@ -161,7 +161,11 @@ static enum err webhook_receipt(struct request *q)
     const struct webhook_request r = webhook_request_of(q);
     struct webhook w;
     struct str secret;
-    return webhook_replay(&q->tx, &r, &w, &secret);
+    const enum err e = webhook_replay(&q->tx, &r, &w, &secret);
+    if (e && e != ERR_IDEMPOTENCY_CONFLICT)
+        return e;
+    const enum err found = webhook_find(&q->tx, &q->who.account_id, &w.id, &q->receipt_ended);
+    return found ? found : e;
 }
 
 static enum err create_webhook(struct request *q, struct reply *p)

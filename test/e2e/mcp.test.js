@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import Ajv from 'ajv/dist/2020.js';
 import { ok } from './lib/client.js';
 import { current, post, REVISION, sdks } from './lib/mcp.js';
-import { advance, agent, grant, resident, signIn, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
+import { advance, agent, changeSettings, DAY, grant, now, resident, signIn, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 import { addition, owner as ownerOf } from './lib/buildings.js';
 
 const RESIDENT = ['account:read', 'access:read', 'access:write', 'logs:read'];
@@ -227,6 +227,71 @@ describe('MCP', () => {
             }
             await advance(client, 240);
             assert.notEqual((await make({ label: 'late' }, { id: 9 })).structuredContent.id, first.structuredContent.id);
+        });
+
+        // DOC-16
+        it('that is repeated after the end of what it made is a new wish, which is repeated in turn', async () => {
+            const wish = { type: 'passcode', label: 'Wish', access_code: '3579' };
+            const ask = () => call(helper.client, 'createUnlock', wish);
+            const ids = [];
+            for (const end of [(id) => call(helper.client, 'revokeUnlock', { id }), (id) => call(helper.client, 'updateUnlock', { id, enabled: false }), undefined]) {
+                const made = await ask();
+                assert.equal(made.content.length, 1);
+                assert.equal(made.structuredContent.status, 'active');
+                assert.deepEqual((await ask()).structuredContent, made.structuredContent);
+                ids.push(made.structuredContent.id);
+                await end?.(ids.at(-1));
+                await advance(client, 50); // a period ends in between
+            }
+            assert.equal(new Set(ids).size, 3);
+            const pass = (await call(helper.client, 'createPass', { label: 'Wish' })).structuredContent;
+            await call(helper.client, 'revokeUnlock', { id: pass.id });
+            assert.notEqual((await call(helper.client, 'createPass', { label: 'Wish' })).structuredContent.id, pass.id);
+            const hook = { url: 'https://receiver.test/wish' };
+            const first = (await call(helper.client, 'createWebhook', hook)).structuredContent;
+            assert.equal((await call(helper.client, 'createWebhook', hook)).structuredContent.id, first.id);
+            await call(helper.client, 'deleteWebhook', { id: first.id });
+            const second = (await call(helper.client, 'createWebhook', hook)).structuredContent;
+            assert.notEqual(second.id, first.id);
+            await call(helper.client, 'deleteWebhook', { id: second.id });
+        });
+
+        // DOC-16
+        it('has no argument that is null, but in a change where null is a value', async () => {
+            const bare = Object.fromEntries(['access_code', 'starts_at', 'remaining_uses', 'days', 'start', 'end', 'timezone', 'building_id', 'idempotency_key'].map((name) => [name, null]));
+            const made = await make({ ...bare, label: 'Nulls' });
+            assert.equal(made.structuredContent.label, 'Nulls', JSON.stringify(made.content));
+            assert.match(errorOf(await make({ nonsense: null })).message, /nonsense/);
+            const { id } = made.structuredContent;
+            const limited = await call(helper.client, 'updateUnlock', { id, remaining_uses: 3, access_code: null, label: null, if_match: null });
+            assert.deepEqual([limited.structuredContent.remaining_uses, limited.structuredContent.label], [3, 'Nulls']);
+            assert.equal((await call(helper.client, 'updateUnlock', { id, remaining_uses: null })).structuredContent.remaining_uses, null);
+        });
+
+        // PASS-5
+        it('makes each pass that households ask for, with local times', async () => {
+            await changeSettings(person, { timezone: 'Europe/Madrid' });
+            const at = await now(client);
+            const day = (ms) => new Intl.DateTimeFormat('sv', { timeZone: 'Europe/Madrid' }).format(new Date(ms));
+            const saturday = Array.from({ length: 7 }, (_, i) => at + (i + 1) * DAY).find((ms) => new Date(`${day(ms)}T12:00Z`).getUTCDay() === 6);
+            const year = Number(day(at).slice(0, 4)) + (day(at).slice(5) >= '08-01' ? 1 : 0);
+            const everyDay = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+            const window = (days, start, end) => [{ days, start, end }];
+            for (const [asked, expected] of [
+                [{ label: 'Cleaner', access_code: '48213', windows: window(['tuesday', 'friday'], '09:00', '12:00') }, { windows: window(['tuesday', 'friday'], '09:00', '12:00'), from: null }],
+                [{ label: 'Plumber', from: `${day(at + DAY)}T08:00`, until: `${day(at + DAY)}T12:00` }, { from: `${day(at + DAY)} 08:00`, until: `${day(at + DAY)} 12:00` }],
+                [{ label: 'Visit', from: `${day(saturday)}T10:00`, until: `${day(saturday)}T12:00` }, { from: `${day(saturday)} 10:00`, until: `${day(saturday)} 12:00` }],
+                [{ label: 'Sister', from: `${year}-08-01T00:00`, until: `${year}-09-01T00:00` }, { from: `${year}-08-01 00:00`, until: `${year}-09-01 00:00` }],
+                [{ label: 'Night nurse', windows: window(everyDay, '22:00', '06:00') }, { windows: window(everyDay, '22:00', '06:00'), until: null }],
+            ]) {
+                const { structuredContent: made, isError } = await call(helper.client, 'createPass', asked);
+                assert.ok(!isError, asked.label);
+                const clock = (text) => text && new Intl.DateTimeFormat('sv', { timeZone: 'Europe/Madrid', dateStyle: 'short', timeStyle: 'short' }).format(new Date(text));
+                const { from, until, windows, timezone } = made.pass;
+                assert.equal(timezone, 'Europe/Madrid');
+                for (const [name, value] of Object.entries(expected)) assert.deepEqual({ from: clock(from), until: clock(until), windows }[name], value, `${asked.label}: ${name}`);
+                await call(helper.client, 'revokeUnlock', { id: made.id });
+            }
         });
 
         // DOC-15
