@@ -31,7 +31,7 @@ help: ## this list
 
 build: ## the programs, as build/porterod and build/portero; installs missing Debian packages first
 	scripts/setup build
-	$(BUILD)
+	+$(BUILD)
 
 run: build ## starts the service in the sandbox with portero.conf
 	exec build/porterod serve --config portero.conf
@@ -55,7 +55,7 @@ unit: programs ## unit tests of the release build
 
 test-plans: build ## PostgreSQL's plans of every statement on ten million grants and log entries: half an hour, 20 GB of disk
 	scripts/setup test
-	$(BUILD) build/store_spread_test
+	+$(BUILD) build/store_spread_test
 	PG_CLUSTER_OPTIONS="-c shared_buffers=1GB -c max_wal_size=8GB -c autovacuum=off" PORTERO_TEST_ROWS=10000000 \
 	    $(BOTH_ENGINES) build/store_spread_test
 
@@ -79,7 +79,7 @@ upgrade: build $(NODE_MODULES) ## an upgrade and its undoing under load, with th
 
 programs: build
 	scripts/setup test
-	$(BUILD) unit_tests crash_tests
+	+$(BUILD) unit_tests crash_tests
 
 $(NODE_MODULES): $(E2E)/package-lock.json
 	scripts/setup test
@@ -105,14 +105,14 @@ bench-smoke: build ## shows that every measurement can run, with tiny counts; ab
 
 asan-programs:
 	scripts/setup check
-	$(BUILD) KIND=asan unit_tests
+	+$(BUILD) KIND=asan unit_tests
 
 asan: asan-programs ## unit tests under AddressSanitizer and UBSan
 	scripts/unit-tests --build build/asan --unit $(UNIT_AGAIN)
 
 tsan-programs:
 	scripts/setup check
-	$(BUILD) KIND=tsan thread_tests
+	+$(BUILD) KIND=tsan thread_tests
 
 tsan: tsan-programs ## unit tests that can start a thread, under ThreadSanitizer
 	scripts/unit-tests --build build/tsan --threads $(UNIT_AGAIN)
@@ -125,7 +125,7 @@ fuzz-check: fuzzers ## every fuzzer on the same 50 000 inputs each time
 
 fuzzers:
 	scripts/setup check
-	$(BUILD) KIND=asan fuzzers
+	+$(BUILD) KIND=asan fuzzers
 
 install: build ## installs below PREFIX (/usr/local), and the configuration in /etc; DESTDIR=DIR puts all of it below DIR
 	$(MAKE) -f build.mk install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
@@ -181,7 +181,7 @@ lint: $(NODE_MODULES) ## format, documents, English, names, sizes, texts, types 
 	scripts/check-texts
 	$(E2E)/node_modules/.bin/tsc -p web/site/jsconfig.json
 	scripts/check-commits
-	$(BUILD) KIND=clang warnings
+	+$(BUILD) KIND=clang warnings
 	scripts/tidy
 
 check-build: build ## who may use whom, and the protections of the binary
