@@ -169,7 +169,8 @@ static void put_row(const struct route *r)
     printf(", .match = OPERATION_MATCH_%s", r->match == MATCH_GRANT ? "GRANT" : r->match ? "SETTINGS" : "NONE");
     printf(", .body_optional = %d, .building = %d, .idempotency = %d", r->body_optional, r->building == BUILDING_HEADER,
            r->idempotency != NEED_NOT);
-    printf(", .json = %d, .open = %d},\n", r->reply != NULL, r->credential == CRED_NONE);
+    printf(", .json = %d, .address = %d, .open = %d},\n", r->reply != NULL, r->doc.status / 100 == 3,
+           r->credential == CRED_NONE);
 }
 
 static void each_route(void (*put)(const struct route *r))

@@ -41,7 +41,9 @@ static void put_next_step(const struct remote *r, const char *code, const char *
 {
     const struct str scope = code && !strcmp(code, "INSUFFICIENT_SCOPE") ? lacking_scope(message) : STR_NONE;
     const char *key = getenv(REMOTE_KEY_VARIABLE);
-    if (!scope.n && (!code || strcmp(code, "INVALID_KEY") != 0)) {
+    if (code && !strcmp(code, "WEB_SESSION_REQUIRED")) {
+        buf_printf(out, "Sign in at %s with a browser: no key of a login may do this.", r->url);
+    } else if (!scope.n && (!code || strcmp(code, "INVALID_KEY") != 0)) {
         request_words_put(str_z(told ? told : ""), out);
     } else if (key && *key) {
         buf_printf(out, "Set %s to a key that %s%.*s.", REMOTE_KEY_VARIABLE, scope.n ? "has the scope " : "is valid",
@@ -134,6 +136,11 @@ static int print_media(const struct operation *o, const struct remote_answer *an
 int operation_print(const struct operation *o, const struct remote *r, const struct remote_answer *answer,
                     const struct operation_options *given)
 {
+    if (o->row->address && answer->location.n) {
+        terminal_print(stdout, "%.*s", STR_ARG(answer->location));
+        putchar('\n');
+        return EXIT_DONE;
+    }
     if (answer->status < 200 || answer->status > 299)
         return operation_print_error(r, answer, given->json);
     if (!o->row->json)

@@ -17,6 +17,7 @@ struct operation_row {
     bool building;    /* X-Service-Building-Id chooses */
     bool idempotency; /* takes an Idempotency-Key */
     bool json;        /* the answer */
+    bool address;     /* the answer is only an address, as a redirect */
     bool open;        /* needs no key */
 };
 

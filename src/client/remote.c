@@ -247,6 +247,7 @@ static void remote_read_answer(CURL *curl, const struct exchange *x, struct aren
     ret->body = arena_str(a, buf_view(&x->body));
     ret->type = type.p ? arena_str(a, str_trim(str_cut(type, ';', &parameters))) : STR_NONE;
     ret->etag = header_of(curl, "ETag", a);
+    ret->location = header_of(curl, "Location", a);
     ret->retry_after_s = after.p && str_to_u64(after, 86400, &seconds) ? (long)seconds : -1;
 }
 

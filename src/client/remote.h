@@ -48,8 +48,8 @@ struct remote_call {
 struct remote_answer {
     long status;
     struct str body;
-    struct str type, etag; /* STR_NONE without; the media type without parameters */
-    long retry_after_s;    /* -1: not given */
+    struct str type, etag, location; /* STR_NONE without; the media type without parameters */
+    long retry_after_s;              /* -1: not given */
 };
 
 /* Sends the request and waits for the answer, whatever its status; its texts are in the arena. Repeats it, twice at

@@ -101,6 +101,7 @@ describe('the command line', () => {
         assert.match(await run('plan', 'list'), /weekly/);
         assert.match(await run('service', 'health'), /^status +ok$/m);
         assert.match(await run('service', 'guide'), /^# Portero for agents$/m);
+        assert.match(await run('service', 'contract'), /^https:\/\/\S+\/openapi\.json\n$/);
         assert.equal((await json('unlock', 'revoke', made.id)).status, 'revoked');
         assert.match(await run('unlock', 'list', '--status', 'exhausted'), /^none$/m);
     });
@@ -164,6 +165,7 @@ describe('the command line', () => {
         }
     });
 
+    // CLI-29
     it('tells an error with its code, the next step and the request', async () => {
         const id = 'f0f0f0f0f0f0f0f0f0f0f0f0';
         const done = await fails(1, 'unlock', 'show', id);
@@ -173,7 +175,7 @@ describe('the command line', () => {
         assert.match((await fails(1, 'unlock', 'update', id, '--label', 'x')).stderr, /NOT_FOUND/);
         const conflict = await json('unlock', 'create', '--type', 'timer', '--minutes', '5');
         assert.match((await fails(1, 'unlock', 'update', conflict.id, '--label', 'x', '--if-match', '7')).stderr, /\(VERSION_CONFLICT\)/);
-        assert.match((await fails(1, 'key', 'list')).stderr, /\(WEB_SESSION_REQUIRED\)/);
+        assert.match((await fails(1, 'key', 'list')).stderr, /\(WEB_SESSION_REQUIRED\)\nportero: next: Sign in at https:\/\/\S+ with a browser: no key of a login may do this\.\n/);
     });
 
     // CLI-5
@@ -283,7 +285,7 @@ describe('the command line', () => {
         try {
             const run = other.start(['login', '--url', `https://127.0.0.1:${server.address().port}`, '--email', who]);
             await eventually(() => run.stderr.includes('Type yes'), 'the question');
-            assert.match(run.stderr, /`portero admin status` shows it as certificate_sha256/);
+            assert.match(run.stderr, /`porterod admin status` shows it as certificate_sha256/);
             run.type('yes\n');
             await eventually(() => run.stderr.includes('The six digits'), 'the question for the code');
             run.type(`${(await message(client, who)).code}\n`);

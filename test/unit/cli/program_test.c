@@ -134,6 +134,7 @@ static void the_clients_rows_agree_with_the_routes(void **state)
         assert_int_equal(row->idempotency, r->idempotency != NEED_NOT);
         assert_int_equal(row->match != OPERATION_MATCH_NONE, r->match != MATCH_NONE);
         assert_int_equal(row->json, r->reply != NULL);
+        assert_int_equal(row->address, r->doc.status == 302);
         assert_int_equal(row->open, r->credential == CRED_NONE);
     }
 }
