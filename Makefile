@@ -138,7 +138,7 @@ deb-twice: ## the same, built twice in different surroundings, which must not di
 	scripts/setup package
 	scripts/deb --again
 
-image: ## a container image of the package in build/deb, with buildah
+image: ## a container image of the packages in build/deb, with buildah
 	scripts/setup image
 	scripts/image $(IMAGE)
 
@@ -184,11 +184,12 @@ lint: $(NODE_MODULES) ## format, documents, English, names, sizes, texts, types 
 	+$(BUILD) KIND=clang warnings
 	scripts/tidy
 
-check-build: build ## who may use whom, and the protections of the binary
+check-build: build ## who may use whom, the protections of the binaries, and portero as a program for any Unix system
 	scripts/setup check
 	scripts/check-layers
 	scripts/check-hardening build/porterod
 	scripts/check-hardening build/portero
+	scripts/portable
 
 fresh: ## what the pages print, typed on a minimal Debian made for it: FRESH="run test" for some stages, SUITE=trixie for Debian 13
 	scripts/fresh $(if $(SUITE),--suite $(SUITE)) $(FRESH)

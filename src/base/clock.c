@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/unix.h"
+
 #define S_PER_DAY  86400
 #define LATEST_US  (253402300799LL * US_PER_S + 999999) /* 9999-12-31T23:59:59.999999Z */
 #define KNOWN_DAYS 64

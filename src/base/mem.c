@@ -1,5 +1,6 @@
 #include "base/mem.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,9 @@ void *mem_zeroed(size_t count, size_t size)
 
 void *mem_resized(void *p, size_t count, size_t size)
 {
-    return mem_checked(reallocarray(p, count, size));
+    if (!count || !size || count > SIZE_MAX / size)
+        abort();
+    return mem_checked(realloc(p, count * size));
 }
 
 void *mem_bytes(size_t n)
@@ -38,9 +41,14 @@ char *mem_strndup(const char *s, size_t n)
 
 char *mem_vprintf(const char *fmt, va_list ap)
 {
-    char *text;
-    if (vasprintf(&text, fmt, ap) < 0)
+    va_list again;
+    va_copy(again, ap);
+    const int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    if (n < 0)
         abort();
+    char *text = mem_bytes((size_t)n + 1);
+    vsnprintf(text, (size_t)n + 1, fmt, ap);
     return text;
 }
 

@@ -1,7 +1,6 @@
 #include "client/program.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +9,8 @@
 #include "client/operation.h"
 
 #define SERVICE_PROGRAM "porterod"
+#define LINKS_MAX       8    /* one after the other */
+#define LINK_LENGTH_MAX 4096 /* bytes */
 
 static const struct command *const commands[] = {
 #define CLIENT(name) &command_##name,
@@ -35,14 +36,29 @@ static bool client_is_operation(const struct command *c)
     return true;
 }
 
-/* Runs the program in the directory of this one, if it was called by a path; returns if there is none. */
+/* The path that the link at `own` leads to; NULL if it is no link. The caller frees it. */
+static char *follow_link(const char *own, int directory_n)
+{
+    char to[LINK_LENGTH_MAX];
+    const ssize_t n = readlink(own, to, sizeof to);
+    if (n <= 0 || n == sizeof to)
+        return NULL;
+    return *to == '/' ? mem_strndup(to, (size_t)n) : mem_printf("%.*s/%.*s", directory_n, own, (int)n, to);
+}
+
+/* Runs the program in the directory of this one, or where a link to this one leads, if it was called by a path; returns
+ * if there is none. */
 static void run_neighbour(char **argv)
 {
-    char *own = strchr(argv[0], '/') ? realpath(argv[0], NULL) : NULL, *slash = own ? strrchr(own, '/') : NULL;
-    if (slash) {
-        char *path = mem_printf("%.*s/" SERVICE_PROGRAM, (int)(slash - own), own);
+    char *own = strchr(argv[0], '/') ? mem_strdup(argv[0]) : NULL;
+    for (int links = 0; own && links < LINKS_MAX; links++) {
+        const int directory_n = (int)(strrchr(own, '/') - own);
+        char *path = mem_printf("%.*s/" SERVICE_PROGRAM, directory_n, own);
         execv(path, argv);
         free(path);
+        char *to = follow_link(own, directory_n);
+        free(own);
+        own = to;
     }
     free(own);
 }
