@@ -233,7 +233,7 @@ static const char *const erase_statuses[] = {"deleting", "deleted", NULL};
 static const struct field erased_fields[] = {
     FIELD(struct erase_reply, account_id, T_ID, .flags = F_REQUIRED),
     FIELD(struct erase_reply, status, T_STRING, .flags = F_REQUIRED, .values = erase_statuses,
-          .doc = "deleting: a job goes on; `portero admin job list` shows it if a provider does not respond"),
+          .doc = "deleting: a job goes on; `porterod admin job list` shows it if a provider does not respond"),
 };
 static const struct shape erased_shape = SHAPE(struct erase_reply, "AdminAccountDeleted", erased_fields);
 
@@ -252,7 +252,7 @@ static enum err erase_begin_run(struct tx *tx, void *arg)
         e = account_used(tx, &r->id, &used);
     if (!e && used)
         e = tx_fail(tx, ERR_BAD_REQUEST,
-                    "somebody has used the account: `portero admin account delete` deletes it with all that it has");
+                    "somebody has used the account: `porterod admin account delete` deletes it with all that it has");
     return e ? e : erasure_begin(tx, &r->id);
 }
 

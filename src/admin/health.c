@@ -1,4 +1,4 @@
-/* Whether the service is ready: the answer of `portero health`. */
+/* Whether the service is ready: the answer of `porterod health`. */
 #include "admin/routes.h"
 #include "api/parts.h"
 #include "jobs/readiness.h"

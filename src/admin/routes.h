@@ -1,4 +1,4 @@
-/* The operations of `portero admin`, served on the control socket only. */
+/* The operations of `porterod admin`, served on the control socket only. */
 #pragma once
 #include "api/route.h"
 

@@ -35,7 +35,7 @@ static void answer_health(const struct absence *a, struct arena *arena, struct b
     meta_write_health(*a->config->top_public_url ? a->config->top_public_url : url, a->started_us, arena, body);
 }
 
-/* For `portero health`. Readiness without a store waits for nothing. */
+/* For `porterod health`. Readiness without a store waits for nothing. */
 static void answer_readiness(const struct absence *a, struct buf *body)
 {
     const struct readiness_state state = readiness_wait(a->readiness);

@@ -10,8 +10,8 @@
 
 struct absence;
 
-/* Serves the listeners of http_server_new. c must outlive it. `readiness` (which has no store) is for `portero health`.
- * ret_why as in http_server_new. */
+/* Serves the listeners of http_server_new. c must outlive it. `readiness` (which has no store) is for `porterod
+ * health`. ret_why as in http_server_new. */
 enum err absence_begin(const struct config *c, const char *control_path, struct readiness *readiness,
                        struct absence **ret, char **ret_why) CHECKED;
 /* Closes the listeners, for the service to open them. NULL is allowed. */

@@ -1,4 +1,4 @@
-/* portero admin: administers a running service. Each verb is a row: its options become fields of a request to the
+/* porterod admin: administers a running service. Each verb is a row: its options become fields of a request to the
  * control socket, whose response (src/admin) is printed. */
 #include "cli/admin_ask.h"
 
@@ -441,8 +441,8 @@ static int admin_run(const struct command *self, const void *given, struct argum
         options_help(self, stdout);
         return EXIT_DONE;
     }
-    complain("unknown command: %s %s%s%s; see `portero admin --help`", self->name, words[0], asks || !verb ? "" : " ",
-             asks || !verb ? "" : verb);
+    complain("unknown command: %s %s%s%s; see `%s admin --help`", self->name, words[0], asks || !verb ? "" : " ",
+             asks || !verb ? "" : verb, complain_name());
     return EXIT_USAGE;
 }
 

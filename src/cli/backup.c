@@ -1,4 +1,4 @@
-/* portero backup: copies the SQLite store, while the service runs or not. */
+/* porterod backup: copies the SQLite store, while the service runs or not. */
 #include <errno.h>
 #include <glib.h>
 #include <inttypes.h>
@@ -67,7 +67,7 @@ static void note_last(const struct config *config, const char *path, int64_t at_
 {
     char *why = NULL;
     if (backup_note_last(config, path, at_us, &why))
-        complain("the copy is good, but `portero admin status` will not tell of it: %s", why);
+        complain("the copy is good, but `porterod admin status` will not tell of it: %s", why);
     free(why);
 }
 
@@ -92,7 +92,7 @@ static enum err backup(const struct config *config, const struct backup_options 
 static const char *refuse_usage(const struct backup_options *o, struct arguments operands)
 {
     if (!o->directory == !operands.count)
-        return "name FILE or --directory, one of them; see `portero backup --help`";
+        return "name FILE or --directory, one of them; see `porterod backup --help`";
     return o->keep && !o->directory ? "--keep needs --directory" : NULL;
 }
 
@@ -135,7 +135,7 @@ static void backup_help(const struct command *self, FILE *out)
 {
     (void)self;
     fputs("\nThe copy is one file. It lacks the master key, without which it cannot be used: keep a copy of that in "
-          "another\nplace. `portero restore` puts a copy in place.\n",
+          "another\nplace. `porterod restore` puts a copy in place.\n",
           out);
 }
 

@@ -1,4 +1,4 @@
-/* portero buzz: simulates a call box. */
+/* porterod buzz: simulates a call box. */
 #include "handset/buzz.h"
 
 #include <stdio.h>
@@ -50,11 +50,11 @@ static int buzz_command_run(const struct command *self, const void *given, struc
     struct buzz_options options = g->call;
     const char *wrong = first_buzz_error(&options);
     if (wrong) {
-        complain("%s: %s; see `portero %s --help`", self->name, wrong, self->name);
+        complain("%s: %s; see `%s %s --help`", self->name, wrong, complain_name(), self->name);
         return EXIT_USAGE;
     }
     options.handset.timeout_ms = g->timeout_s * 1000;
-    options.notes = stderr;
+    options.note = complain;
     char *why = NULL;
     int status = buzz_run(&options, stdout, &why);
     if (status == BUZZ_FAILED)

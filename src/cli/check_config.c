@@ -1,4 +1,4 @@
-/* portero check-config: checks a configuration as serve would. */
+/* porterod check-config: checks a configuration as serve would. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

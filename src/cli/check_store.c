@@ -1,4 +1,5 @@
-/* portero check-store: reads the whole store and tells what is wrong with it, while the service runs or not; or a copy.
+/* porterod check-store: reads the whole store and tells what is wrong with it, while the service runs or not; or a
+ * copy.
  */
 #include <inttypes.h>
 #include <stdio.h>

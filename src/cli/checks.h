@@ -1,5 +1,5 @@
-/* The checks of a configuration, as one table. `portero serve` runs them before it starts anything, without those whose
- * faults may pass, and `portero check-config` runs nothing else, so that the two agree. */
+/* The checks of a configuration, as one table. `porterod serve` runs them before it starts anything, without those
+ * whose faults may pass, and `porterod check-config` runs nothing else, so that the two agree. */
 #pragma once
 #include "base/config.h"
 

@@ -113,12 +113,12 @@ static enum err set_master_key(struct daemon *d, char **ret_why)
     bool rekey = false;
     enum err e = datadir_fit_master_key(d->config, d->store, &rekey, ret_why);
     if (!e && rekey)
-        log_warn("master_key secrets are sealed with the previous key, command=\"portero rekey\"");
+        log_warn("master_key secrets are sealed with the previous key, command=\"porterod rekey\"");
     return e;
 }
 
 /* With SQLite, the schema is migrated automatically; in the sandbox with PostgreSQL, unless services with an earlier
- * program are running. In production, the operator migrates a PostgreSQL store with `portero migrate`. */
+ * program are running. In production, the operator migrates a PostgreSQL store with `porterod migrate`. */
 enum store_schema daemon_schema(const struct config *c)
 {
     if (c->engine == ENGINE_SQLITE)

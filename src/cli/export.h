@@ -1,4 +1,4 @@
-/* portero admin account export: all that the store holds of a person, as one JSON document. */
+/* porterod admin account export: all that the store holds of a person, as one JSON document. */
 #pragma once
 #include "base/config.h"
 

@@ -1,4 +1,4 @@
-/* portero health: whether the running service is ready, for the health check of a container. */
+/* porterod health: whether the running service is ready, for the health check of a container. */
 #include <stdio.h>
 #include <stdlib.h>
 

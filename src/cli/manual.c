@@ -270,7 +270,7 @@ void manual_configuration(FILE *out)
     fputs(".PP\n", out);
     put_roff(out,
              "The service does not start with an unknown key, a key given twice or a value out of range; the message "
-             "names file and line.\n`portero check-config` reports all such errors at once, and also checks the "
+             "names file and line.\n`porterod check-config` reports all such errors at once, and also checks the "
              "files, secrets and addresses that the keys name.\n");
     put_sections(out);
     fputs(".SH BLOCK plan IN SECTION billing\n", out);

@@ -1,5 +1,5 @@
-/* portero migrate: updates the schema of the store. With SQLite no service may be using it. With --from and --to: moves
- * a SQLite store into a PostgreSQL database. */
+/* porterod migrate: updates the schema of the store. With SQLite no service may be using it. With --from and --to:
+ * moves a SQLite store into a PostgreSQL database. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

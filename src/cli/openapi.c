@@ -1,4 +1,4 @@
-/* portero openapi: prints the OpenAPI document. */
+/* porterod openapi: prints the OpenAPI document. */
 #include "resources/routes.h"
 
 #include <stdio.h>

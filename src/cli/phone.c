@@ -1,4 +1,4 @@
-/* portero phone: simulates a resident's telephone. */
+/* porterod phone: simulates a resident's telephone. */
 #include "handset/phone.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static int phone_command_run(const struct command *self, const void *given, stru
     struct phone_options options = g->phone;
     const char *wrong = find_error(&options);
     if (wrong) {
-        complain("%s: %s; see `portero %s --help`", self->name, wrong, self->name);
+        complain("%s: %s; see `%s %s --help`", self->name, wrong, complain_name(), self->name);
         return EXIT_USAGE;
     }
     options.handset.timeout_ms = g->timeout_s * 1000;

@@ -1,4 +1,4 @@
-/* portero rekey: has the running service seal its secrets with the new master key. */
+/* porterod rekey: has the running service seal its secrets with the new master key. */
 #include <stdlib.h>
 
 #include "base/config.h"

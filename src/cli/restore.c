@@ -1,4 +1,4 @@
-/* portero restore: puts a copy made by portero backup in place of the store. */
+/* porterod restore: puts a copy made by porterod backup in place of the store. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -121,7 +121,7 @@ static void restore_help(const struct command *self, FILE *out)
 
 const struct command command_restore = {
     .name = "restore",
-    .summary = "Put a copy made by `portero backup` in place of the store",
+    .summary = "Put a copy made by `porterod backup` in place of the store",
     .operands = "FILE|DIR",
     .operands_least = 1,
     .operands_most = 1,

@@ -1,4 +1,4 @@
-/* portero serve: runs the service until SIGTERM or SIGINT. */
+/* porterod serve: runs the service until SIGTERM or SIGINT. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* portero setup: asks for what a service without outside accounts needs, writes its configuration, and checks the world
- * around it. */
+/* porterod setup: asks for what a service without outside accounts needs, writes its configuration, and checks the
+ * world around it. */
 #include "cli/setup.h"
 
 #include <stdio.h>
@@ -143,7 +143,7 @@ static void print_residents(struct setup *s, const char *config)
     struct str rest = str_z(s->answers[Q_RESIDENTS]), one = next_item(&rest);
     if (!one.n && !s->fresh)
         return;
-    printf("    portero admin account add %.*s", STR_ARG(one.n ? one : STR("EMAIL")));
+    printf("    porterod admin account add %.*s", STR_ARG(one.n ? one : STR("EMAIL")));
     while ((one = next_item(&rest)).n)
         printf(" %.*s", STR_ARG(one));
     printf("%s\n", config);
@@ -158,7 +158,7 @@ static void print_numbers(struct setup *s, const char *config)
     struct str residents = paired ? str_z(s->answers[Q_RESIDENTS]) : STR_NONE;
     for (struct str rest = str_z(numbers), one; (one = next_item(&rest)).n;) {
         const struct str email = next_item(&residents);
-        printf("    portero admin number add %.*s", STR_ARG(one));
+        printf("    porterod admin number add %.*s", STR_ARG(one));
         if (assigned)
             printf(" --account %.*s", STR_ARG(email.n ? email : STR("EMAIL")));
         printf("%s\n", config);
@@ -169,12 +169,12 @@ static void print_numbers(struct setup *s, const char *config)
 static void print_commands(struct setup *s, const char *config, bool managed, enum running running)
 {
     if (strcmp(s->answers[Q_STORE], SETUP_SQLITE) != 0 && setup_is_changed(s, Q_STORE))
-        printf("    %sportero migrate%s\n", as_user(s), config);
+        printf("    %sporterod migrate%s\n", as_user(s), config);
     if (managed && running != RUNNING_CURRENT)
         printf("    systemctl %s portero\n", running ? "restart" : "enable --now");
     else if (running != RUNNING_CURRENT)
-        printf("    %sportero serve%s\n", as_user(s), config);
-    printf("    portero health%s\n", config);
+        printf("    %sporterod serve%s\n", as_user(s), config);
+    printf("    porterod health%s\n", config);
     print_residents(s, config);
     print_numbers(s, config);
 }
@@ -196,10 +196,10 @@ static void print_door(struct setup *s, const char *config)
         printf("\nThe call box dials sip:%.*s@%s%s (UDP or TCP).\n", STR_ARG(first.n ? first : STR("NUMBER")),
                host_for_boxes(s), port);
     printf("Residents sign in at %s/ by e-mail; %s.\n", s->answers[Q_PUBLIC_URL],
-           s->fresh || s->present->listed ? "`portero admin account add EMAIL` lets another one in"
+           s->fresh || s->present->listed ? "`porterod admin account add EMAIL` lets another one in"
                                           : "the first sign-in makes the account");
     if (!*s->answers[Q_PBX])
-        printf("Without a PBX you verify their phones: portero admin phone verify EMAIL --number NUMBER%s\n", config);
+        printf("Without a PBX you verify their phones: porterod admin phone verify EMAIL --number NUMBER%s\n", config);
     printf("From here to an open door: %s/docs/first-door\n", s->answers[Q_PUBLIC_URL]);
 }
 
@@ -209,7 +209,7 @@ static void print_next(struct setup *s, int checked, enum running running)
     const bool packaged = strcmp(s->path, CONFIG_DEFAULT_PATH) == 0, managed = packaged && access(SYSTEMD, F_OK) == 0;
     const char *config = packaged ? "" : arena_printf(&s->arena, " --config %s", s->path).p;
     if (checked != EXIT_DONE)
-        printf("\nRepair what failed, in %s or around it, then repeat the checks:\n    portero setup --check%s\n",
+        printf("\nRepair what failed, in %s or around it, then repeat the checks:\n    porterod setup --check%s\n",
                s->path, config);
     printf("\n%s, %s:\n", checked == EXIT_DONE ? "Next" : "Then",
            running == RUNNING_NOT       ? "start the service and tell it who has which number"

@@ -1,5 +1,5 @@
-/* portero setup, in parts: the questions (setup_ask.c), what is wrong with an answer (setup_judge.c), the text that the
- * answers make of a configuration (setup_text.c), the files (setup_write.c), and the checks of the world around the
+/* porterod setup, in parts: the questions (setup_ask.c), what is wrong with an answer (setup_judge.c), the text that
+ * the answers make of a configuration (setup_text.c), the files (setup_write.c), and the checks of the world around the
  * service (setup_check.h). setup.c runs them in order. */
 #pragma once
 #include "base/arena.h"
@@ -100,8 +100,8 @@ bool setup_is_reference(const char *secret);
 
 /* ---- setup_judge.c ---- */
 
-/* Why the text cannot be the answer, for people; NULL if it can. It is what `portero check-config` would say of the
- * configuration with the answers so far, and what `portero setup --check` would say of a certificate. In the arena. */
+/* Why the text cannot be the answer, for people; NULL if it can. It is what `porterod check-config` would say of the
+ * configuration with the answers so far, and what `porterod setup --check` would say of a certificate. In the arena. */
 const char *setup_complaint(struct setup *s, int question, struct str given);
 
 /* ---- setup_ask.c ---- */

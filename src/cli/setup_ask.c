@@ -1,4 +1,4 @@
-/* The questions of `portero setup` as a table, and their answers: read, asked again. */
+/* The questions of `porterod setup` as a table, and their answers: read, asked again. */
 #include <errno.h>
 #include <netdb.h>
 #include <signal.h>

@@ -361,7 +361,7 @@ static const char may_create_sql[] = "SELECT current_user, current_database(),"
 static int connect_store(const char *dsn, char *ret_text)
 {
     const char *const keys[] = {"dbname", "connect_timeout", "fallback_application_name", NULL};
-    const char *const values[] = {dsn, CONNECT_S, "portero setup", NULL};
+    const char *const values[] = {dsn, CONNECT_S, "porterod setup", NULL};
     PGconn *conn = PQconnectdbParams(keys, values, 1);
     PGresult *r = PQstatus(conn) == CONNECTION_OK ? PQexec(conn, may_create_sql) : NULL;
     const bool asked = PQresultStatus(r) == PGRES_TUPLES_OK;
@@ -445,7 +445,7 @@ static void check_trunk(struct checking *k, const struct config_peer *p)
              e == ENOENT ? "name not found" : strerror(e));
     else if (!p->reg || tls)
         tell(k, SETUP_OK, "trunk", "%s answers%s", p->server,
-             p->reg ? "; `portero admin trunk list` tells whether it accepts the registration" : "");
+             p->reg ? "; `porterod admin trunk list` tells whether it accepts the registration" : "");
     else if (check_registration(k, p, &server, port, tcp))
         tell(k, SETUP_OK, "trunk", "%s answers, and accepts the registration of %s", p->server, p->user);
 }

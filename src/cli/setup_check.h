@@ -1,4 +1,4 @@
-/* The checks that `portero setup` makes once it has written a configuration: does the world around the service fit it?
+/* The checks that `porterod setup` makes once it has written a configuration: does the world around the service fit it?
  */
 #pragma once
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 /* Judges an answer. The configuration's rules apply: a text with the answer is read and checked as
- * `portero check-config` does it, and what it says because of the answer is the complaint. */
+ * `porterod check-config` does it, and what it says because of the answer is the complaint. */
 #include <glib.h>
 #include <stdio.h>
 #include <stdlib.h>

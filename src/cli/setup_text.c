@@ -14,7 +14,7 @@
 #define NEW_PEER "pbx"
 
 static const char fresh_text[] =
-    "# Written by `portero setup`. portero.conf(5) has all keys; check changes with `portero check-config`.\n"
+    "# Written by `porterod setup`. portero.conf(5) has all keys; check changes with `porterod check-config`.\n"
     "mode = production\n"
     "\nlisten {\n    http = \"\"\n}\n"
     "\ntls {\n}\n"

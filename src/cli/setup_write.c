@@ -1,4 +1,4 @@
-/* Writes what `portero setup` was told: keys, secrets, the data directory and the configuration. Each file is written
+/* Writes what `porterod setup` was told: keys, secrets, the data directory and the configuration. Each file is written
  * next to its place, and all that was put in place is taken back if a later one fails. */
 #include <errno.h>
 #include <fcntl.h>

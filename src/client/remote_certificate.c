@@ -99,7 +99,7 @@ static bool confirm(const struct remote *r, struct str fingerprint)
     fprintf(
         stderr,
         "The certificate of %s is signed by itself. Its SHA-256 is\n%.*s\n"
-        "Is it the service's own? On the service's machine, `portero admin status` shows it as certificate_sha256.\n"
+        "Is it the service's own? On the service's machine, `porterod admin status` shows it as certificate_sha256.\n"
         "Type yes to trust it from now on: ",
         r->url, STR_ARG(fingerprint));
     fflush(stderr);

@@ -87,7 +87,7 @@ enum err master_claim(struct tx *tx, bool *ret_rekey)
     if (replacing.p && !is_check_of(MASTER_PREVIOUS, replacing) && !is_check_of(MASTER_CURRENT, replacing))
         return tx_fail(tx, ERR_USAGE,
                        "the master key is being replaced: secrets.previous_master_key must be the previous one "
-                       "until portero rekey has ended");
+                       "until porterod rekey has ended");
     *ret_rekey = replacing.p || !is_check_of(MASTER_CURRENT, sealing);
     return ERR_NONE;
 }

@@ -333,10 +333,10 @@ enum err number_add_for(struct tx *tx, struct str number, struct str country, co
         return e;
     if (need.number.p && !str_eq(need.number, number))
         return tx_fail(tx, ERR_BAD_REQUEST,
-                       "the building has another number, which `portero admin number assign` replaces");
+                       "the building has another number, which `porterod admin number assign` replaces");
     if (id_given(&entry.building_id) && !id_equal(&entry.building_id, building))
         return tx_fail(tx, ERR_BAD_REQUEST,
-                       "another building has the number, from which `portero admin number assign` takes it");
+                       "another building has the number, from which `porterod admin number assign` takes it");
     return id_given(&entry.building_id) ? ERR_NONE : give_pooled(tx, &need, building, number);
 }
 

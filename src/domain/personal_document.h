@@ -1,5 +1,5 @@
 /* The document of all that the store holds of a person, in parts that follow one another: for
- * `portero admin account export`, and for the person's own export on the website. */
+ * `porterod admin account export`, and for the person's own export on the website. */
 #pragma once
 #include "domain/personal.h"
 

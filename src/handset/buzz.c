@@ -34,8 +34,8 @@ static void advise(struct buzz *b, int64_t waited_ms)
 {
     tell_unanswered(b, waited_ms);
     b->advised = true;
-    if (b->o->notes)
-        fprintf(b->o->notes, "portero: %s\n", b->hand.why);
+    if (b->o->note)
+        b->o->note("%s", b->hand.why);
 }
 
 /* Sees every message. Any that comes in shows that the service is there. */
@@ -53,8 +53,8 @@ static void time_out(struct buzz *b, int64_t waited_ms)
     const unsigned s = (unsigned)(waited_ms / 1000);
     if (b->hand.answered) {
         handset_report(&b->hand, "timeout", NULL);
-        if (b->o->notes)
-            fprintf(b->o->notes, "portero: hung up after %u s, the limit of --timeout\n", s);
+        if (b->o->note)
+            b->o->note("hung up after %u s, the limit of --timeout", s);
         return;
     }
     if (b->reached)

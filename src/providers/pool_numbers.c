@@ -9,7 +9,7 @@ static enum outcome pool_acquire(struct number_source *s, struct str reference, 
                                  struct arena *a, struct str *ret)
 {
     (void)s, (void)until_us, (void)a, (void)ret;
-    log_warn("numbers pool=empty building=%.*s country=%.*s command=\"portero admin number add\"", STR_ARG(reference),
+    log_warn("numbers pool=empty building=%.*s country=%.*s command=\"porterod admin number add\"", STR_ARG(reference),
              STR_ARG(country));
     return OUTCOME_REFUSED;
 }

@@ -136,7 +136,7 @@ static const struct route rows[] = {
           .store_error = ERR_FETCH_FAILED,
           .doc =
               ROUTE_DOC(TAG, 200, "Export all that is held of the person",
-                        .description = "The parts in a row are the JSON document that `portero admin account export` "
+                        .description = "The parts in a row are the JSON document that `porterod admin account export` "
                                        "writes: an array for each table of the store, without secrets. Each part is "
                                        "read at its own moment. A mail tells the owner of it, at most once an hour.",
                         .flags = DOC_EXTENSION)),

@@ -1,4 +1,4 @@
-/* The trace of SIP (`portero serve --sip-trace FILE`): each message in and out, with its time and addresses, and with
+/* The trace of SIP (`porterod serve --sip-trace FILE`): each message in and out, with its time and addresses, and with
  * secrets masked. The caller never waits for the disk: a thread writes, and messages that it cannot keep up with are
  * counted and left out. */
 #pragma once

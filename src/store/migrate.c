@@ -235,9 +235,9 @@ static enum err wait_for_users(struct step *step, char **ret_why)
         if (clock_monotonic_us() > until_us)
             return err_why(ret_why, ERR_USAGE,
                            "the database's schema is version %d, this program needs %d, and %d running services of an "
-                           "earlier program use it (portero admin node list): stop them%s",
+                           "earlier program use it (porterod admin node list): stop them%s",
                            step->have, migrate_newest(), step->users,
-                           step->needed == migrate_newest() ? ", or run portero migrate" : "");
+                           step->needed == migrate_newest() ? ", or run porterod migrate" : "");
         store_note_wait("services of an earlier program are running");
         sleep_for_us(BUSY_US);
     }
@@ -246,7 +246,7 @@ static enum err wait_for_users(struct step *step, char **ret_why)
 static enum err refuse_older(const struct step *step, char **ret_why)
 {
     return err_why(ret_why, ERR_USAGE,
-                   "the database's schema is version %d, this program needs %d: migrate it with portero migrate",
+                   "the database's schema is version %d, this program needs %d: migrate it with porterod migrate",
                    step->have, migrate_newest());
 }
 
@@ -278,7 +278,7 @@ enum err migrate_store(struct store *s, enum store_schema schema, char **ret_why
     enum err e = refuse_newer(&step, s->engine->transact(s, STORE_READ, read_schema, &step), ret_why);
     if (!e && step.half && schema != STORE_MIGRATE)
         e = err_why(ret_why, ERR_USAGE,
-                    "the database has half of a SQLite store: run the same portero migrate --from again");
+                    "the database has half of a SQLite store: run the same porterod migrate --from again");
     if (e)
         return e;
     const bool outdated = step.have < want;

@@ -399,7 +399,7 @@ static enum err check_versions(const struct move *m)
     if (!e && ours != theirs)
         e = err_why(m->ret_why, ERR_USAGE,
                     "the schema of SQLite is version %" PRId64 ", that of PostgreSQL %" PRId64
-                    ": update the older one with portero migrate",
+                    ": update the older one with porterod migrate",
                     ours, theirs);
     return e;
 }

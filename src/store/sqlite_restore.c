@@ -188,7 +188,7 @@ static enum err refuse(const struct restore *r, const char *file, bool force, ch
     free(wal);
     if (live)
         return err_why(ret_why, ERR_USAGE,
-                       "%s has a write-ahead log next to it, so it is not a copy made by portero backup: start the "
+                       "%s has a write-ahead log next to it, so it is not a copy made by porterod backup: start the "
                        "service on these two files, and make one",
                        file);
     if (!force && (has_content(r->database) || has_content(r->wal)))

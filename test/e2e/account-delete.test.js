@@ -1,4 +1,4 @@
-// portero admin account delete ends everything that is held of a person, and nothing of anybody else.
+// porterod admin account delete ends everything that is held of a person, and nothing of anybody else.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-// portero admin account export writes all that is held of a person, and no secret.
+// porterod admin account export writes all that is held of a person, and no secret.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';

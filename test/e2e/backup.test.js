@@ -120,7 +120,7 @@ describe('backup', { skip }, () => {
         mkdirSync(note); // no file can take its place
         const done = backup('--directory', kept, '--keep', '1');
         assert.equal(done.status, 0, done.stderr);
-        assert.match(done.stderr, /^portero: the copy is good, but `portero admin status` will not tell of it: .*last_backup: .+\n$/);
+        assert.match(done.stderr, /^portero: the copy is good, but `porterod admin status` will not tell of it: .*last_backup: .+\n$/);
         const names = readdirSync(kept);
         assert.equal(names.length, 1, names.join());
         assert.equal(portero(['check-store', join(kept, names[0])]).status, 0);

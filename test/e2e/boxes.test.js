@@ -69,7 +69,7 @@ describe('call boxes that sign in', () => {
     });
     after(() => w?.close());
 
-    /** `portero admin`: its answer. Throws with its complaint. */
+    /** `porterod admin`: its answer. Throws with its complaint. */
     const admin = (...args) => {
         const done = portero(['admin', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data, '--json']);
         if (done.status !== 0) throw new Error(done.stderr);

@@ -1,4 +1,4 @@
-// portero check-store tells what is wrong with a store, next to the running service.
+// porterod check-store tells what is wrong with a store, next to the running service.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// listen.metrics: the metrics page, readiness, and `portero health`.
+// listen.metrics: the metrics page, readiness, and `porterod health`.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -206,7 +206,7 @@ describe('readiness', () => {
     const reasons = async () => (await ready(w.daemon)).reasons;
     const isReady = () => eventually(async () => (await ready(w.daemon)).ready, 'readiness');
 
-    it('is given to balancers and to `portero health`', async () => {
+    it('is given to balancers and to `porterod health`', async () => {
         assert.deepEqual(await ready(w.daemon), { ready: true, reasons: [] });
         const done = health();
         assert.deepEqual([done.status, done.stdout, done.stderr], [0, 'ready\n', '']);
@@ -214,7 +214,7 @@ describe('readiness', () => {
         assert.equal(configured.stdout, 'ready\n');
     });
 
-    it('is denied by `portero health` while the service is frozen', () => {
+    it('is denied by `porterod health` while the service is frozen', () => {
         w.daemon.freeze();
         try {
             const done = health();
@@ -244,7 +244,7 @@ describe('readiness', () => {
         await isReady();
     });
 
-    it('is shown by `portero admin status`, with versions, queues and the certificate', async () => {
+    it('is shown by `porterod admin status`, with versions, queues and the certificate', async () => {
         const ask = (...more) => portero(['admin', 'status', ...more, '--config', w.daemon.configPath, '--data', w.daemon.data]);
         const text = ask();
         assert.equal(text.status, 0, text.stderr);
@@ -281,7 +281,7 @@ describe('readiness', () => {
         await daemon.stop();
     });
 
-    it('is denied by `portero health` when no service is running', () => {
+    it('is denied by `porterod health` when no service is running', () => {
         const done = portero(['health', '--data', join(w.daemon.directory, 'nothing')]);
         assert.deepEqual([done.status, done.stdout], [1, '']);
         assert.match(done.stderr, /^portero: the service is not running: /);

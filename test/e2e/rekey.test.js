@@ -1,4 +1,4 @@
-// The master key: a store takes only its own, and `portero rekey` replaces it while the service runs.
+// The master key: a store takes only its own, and `porterod rekey` replaces it while the service runs.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -67,7 +67,7 @@ describe('the master key', () => {
 
         daemon.stderr = '';
         await restart({ master_key: fresh, previous_master_key: old });
-        assert.ok(await daemon.logged(/master_key .*portero rekey/));
+        assert.ok(await daemon.logged(/master_key .*porterod rekey/));
         assert.equal(ok(await register(owner)).secret, secret);
         const email = freshEmail(), sent = await challenge(owner.client, email);
         const made = await grant(owner, { type: 'passcode' });

@@ -1,5 +1,5 @@
 // engine: sqlite, because no service runs
-// `portero setup` at a terminal: wrong answers, changes of a configuration, ends before its end.
+// `porterod setup` at a terminal: wrong answers, changes of a configuration, ends before its end.
 import { describe, it, before, after, afterEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { END_OF_INPUT, INTERRUPT, Terminal } from './lib/terminal.js';
 const HOST = 'door.home.arpa';
 const root = userInfo().uid === 0;
 
-describe('portero setup at a terminal', () => {
+describe('porterod setup at a terminal', () => {
     let directory;
     let https;
     const file = (...names) => join(directory, ...names);

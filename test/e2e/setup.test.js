@@ -1,4 +1,4 @@
-// A newcomer's way to a service without outside accounts: `portero setup`, the start in production mode, a visitor at the door.
+// A newcomer's way to a service without outside accounts: `porterod setup`, the start in production mode, a visitor at the door.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -20,7 +20,7 @@ import { eventually } from './lib/world.js';
 const PHONE = '+15550001234';
 const EMAIL = 'ada@example.com';
 
-describe('portero setup', () => {
+describe('porterod setup', () => {
     let directory;
     let relay;
     let pbx;
@@ -122,7 +122,7 @@ describe('portero setup', () => {
             const wrong = await setup(login('not-the-passw0rd'), '--config', config);
             assert.equal(wrong.status, 1);
             assert.match(wrong.stdout, /^failed +trunk: \S+ refuses the registration of door: 40[13] /m);
-            assert.match(wrong.stdout, /portero setup --check --config /);
+            assert.match(wrong.stdout, /porterod setup --check --config /);
             assert.doesNotMatch(wrong.stdout + wrong.stderr, /not-the-passw0rd/);
             assert.equal(statSync(join(directory, 'trunk', 'pbx_password')).mode & 0o777, 0o600);
             const again = portero(['setup', '--check', '--user', userInfo().username, '--config', config]);
@@ -147,14 +147,14 @@ describe('portero setup', () => {
         const done = await setup(answers(store()), '--force');
         assert.equal(done.status, 0, done.stdout + done.stderr);
         for (const line of [/^kept +.*master\.key$/m, /^ok +mail: /m, /^ok +trunk: /m, /^warning +name: localhost is .* here: no other machine/m, /^warning +certificate: is self-signed/m,
-            /^ +portero serve --config /m, /^ +portero admin account add ada@example\.com --config /m, /^ +portero admin number add 4711 --account ada@example\.com --config /m]) assert.match(done.stdout, line);
+            /^ +porterod serve --config /m, /^ +porterod admin account add ada@example\.com --config /m, /^ +porterod admin number add 4711 --account ada@example\.com --config /m]) assert.match(done.stdout, line);
         const mode = (name) => (statSync(join(directory, name)).mode & 0o777).toString(8);
         assert.deepEqual(['portero.conf', 'master.key', 'tls.key'].map(mode), ['640', '600', '600']);
         assert.match(readFileSync(path(), 'utf8'), /^mode = production$/m);
 
         if (engine === 'postgresql') {
             assert.match(done.stdout, /^ok +store: PostgreSQL \d+, database e2e_/m);
-            assert.match(done.stdout, /^ +(runuser -u portero -- )?portero migrate --config /m);
+            assert.match(done.stdout, /^ +(runuser -u portero -- )?porterod migrate --config /m);
             const migrated = portero(['migrate', '--config', path()]);
             assert.equal(migrated.status, 0, migrated.stderr);
         }
@@ -206,7 +206,7 @@ describe('portero setup', () => {
             const again = await setup({ callers: '127.0.0.1, 10.0.0.9' });
             assert.match(again.stdout, /^warning +service: .*portero\.conf, or a secret that it names, has changed .*: restart to apply$/m);
             assert.match(again.stdout, /^Next, end the running service, and start it again/m);
-            assert.match(again.stdout, /^ +(runuser -u \S+ -- )?portero serve --config /m);
+            assert.match(again.stdout, /^ +(runuser -u \S+ -- )?porterod serve --config /m);
             daemon.process.kill('SIGHUP');
             assert.ok(await daemon.logged(/reload configuration=kept advice="it has changed: restart to apply"/));
             assert.match(check(), /^warning +service: .*restart to apply$/m);

@@ -68,7 +68,7 @@ describe('a service whose residents are listed', () => {
         const listed = told(w, 'account', 'list').data.filter(({ email }) => all.includes(email));
         assert.deepEqual(listed.map(({ email, signed_in, virtual_number }) => [email, signed_in, virtual_number]), all.map((email) => [email, email === session.email, null]));
         assert.ok(!told(w, 'account', 'list', '--after', all[1]).data.some(({ email }) => email <= all[1]));
-        assert.match(complains(w, 'account', 'remove', all[1]), /somebody has used the account: `portero admin account delete`/);
+        assert.match(complains(w, 'account', 'remove', all[1]), /somebody has used the account: `porterod admin account delete`/);
         told(w, 'account', 'remove', all[0]);
         assert.match(complains(w, 'account', 'remove', all[0]), /ACCOUNT_NOT_FOUND/);
         assert.match(complains(w, 'account', 'add', freshEmail(), 'nobody'), /INVALID_EMAIL/);

@@ -42,7 +42,7 @@ describe('services on one database', () => {
     const versions = (dsn) => sql({ dsn }, 'SELECT version FROM schema_version ORDER BY version').trim().split('\n').map(Number);
     const all = Array.from({ length: NEWEST }, (_, i) => i + 1);
 
-    /** Starts `portero migrate`: {child, ended}, which resolves to {code, output}. */
+    /** Starts `porterod migrate`: {child, ended}, which resolves to {code, output}. */
     function migrate(dsn, i) {
         const path = join(directory, `migrate-${i}.conf`);
         writeFileSync(path, configText({ secrets, store: { engine: 'postgresql', dsn } }));

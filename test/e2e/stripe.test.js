@@ -57,7 +57,7 @@ async function owner(w, stripe) {
     return { ...person, phone, keeper };
 }
 
-/** portero admin account delete, beside this process, in which Stripe must answer: {status, stderr}. */
+/** porterod admin account delete, beside this process, in which Stripe must answer: {status, stderr}. */
 async function erase(w, email) {
     const child = spawn(binary, ['admin', 'account', 'delete', email, '--yes', '--config', w.daemon.configPath, '--data', w.daemon.data],
         { env: cleanEnvironment(), stdio: ['ignore', 'ignore', 'pipe'] });

@@ -8,7 +8,7 @@ import { buzz, QUICK, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { resident, world } from './lib/world.js';
 
-describe('portero phone', () => {
+describe('porterod phone', () => {
     let w;
     let port;
     before(async () => {

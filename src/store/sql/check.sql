@@ -1,4 +1,4 @@
--- Checks of the whole store (portero check-store). Each returns how many rows are wrong, and the least of them. Buildings
+-- Checks of the whole store (porterod check-store). Each returns how many rows are wrong, and the least of them. Buildings
 -- that are being removed are left out where their removal takes several transactions.
 
 -- name: check_integrity (sqlite)

@@ -1,4 +1,4 @@
-// Telephones: our own call box (portero buzz), sipp and baresip, each against a daemon.
+// Telephones: our own call box (porterod buzz), sipp and baresip, each against a daemon.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ function run(command, args, { ms = 180_000, onOutput = () => {}, ...options } = 
     });
 }
 
-/** Places a call with `portero buzz`: {answered, ended}, both promises. Between two codes it waits until it has heard the
+/** Places a call with `porterod buzz`: {answered, ended}, both promises. Between two codes it waits until it has heard the
  *  denial, however slow the machine is. */
 export function startBuzz(daemon, to, ...options) {
     let onOutput;
@@ -52,7 +52,7 @@ export function buzz(daemon, to, ...options) {
     return startBuzz(daemon, to, ...options).ended;
 }
 
-/** Starts `portero phone`; resolves once it listens, to {ended}, a promise of {status, stdout, stderr}. */
+/** Starts `porterod phone`; resolves once it listens, to {ended}, a promise of {status, stdout, stderr}. */
 export async function startPhone(...options) {
     let onOutput;
     const listening = new Promise((done) => { onOutput = (stdout) => { if (stdout.includes('\n')) done(); }; });

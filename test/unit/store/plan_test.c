@@ -141,7 +141,7 @@ static void no_statement_of_a_request_reads_or_sorts_everything(void **state)
     assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
     for (int i = 0; i < SQL_COUNT; i++) {
         if (strncmp(sql_table[i].name, "check_", 6) == 0)
-            continue; /* portero check-store reads everything */
+            continue; /* porterod check-store reads everything */
         const char *reason = reason_for(sql_table[i].name);
         find_step(handle, &sql_table[i], step);
         if (step[0] && !reason)
