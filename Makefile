@@ -93,7 +93,7 @@ test-cluster-quick: build $(NODE_MODULES) ## the same in a few minutes
 	scripts/setup cluster
 	node test/cluster/run.js --quick $(CLUSTER_AGAIN) $(SCENARIOS)
 
-upgrade-package: deb ## the Debian package of an earlier commit is upgraded to this one with its data, and back
+upgrade-package: deb ## the Debian packages of an earlier commit are upgraded to these with its data, and back
 	scripts/earlier --package
 	scripts/fresh install
 
@@ -130,7 +130,7 @@ fuzzers:
 install: build ## installs below PREFIX (/usr/local), and the configuration in /etc; DESTDIR=DIR puts all of it below DIR
 	$(MAKE) -f build.mk install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 
-deb: ## the Debian package, in build/deb
+deb: ## the Debian packages, in build/deb
 	scripts/setup package
 	scripts/deb
 

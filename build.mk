@@ -9,7 +9,7 @@
 #   GENERATED=DIR  another directory for the sources that are generated, which are the same for each kind
 #   LAUNCHER=ccache  a program that starts the compiler
 #   V=1            prints the commands
-VERSION := 0.1.0
+VERSION := 0.2.0
 KIND := release
 GENERATED := build/generated
 BUILD := build$(if $(filter-out release,$(KIND)),/$(KIND))
@@ -242,7 +242,7 @@ $(BUILD)/share/man1/portero.1: $(BUILD)/documents
 # packaging/installed.txt lists the files. Configuration and data have the same place whatever the prefix is: the program
 # looks there. An operator's configuration is not overwritten.
 to := $(DESTDIR)$(PREFIX)
-doc := $(to)/share/doc/portero
+doc := $(to)/share/doc/porterod
 put := install -D -m 644
 install: # of what is built
 	install -D -m 755 -t $(to)/bin $(BUILD)/portero $(BUILD)/porterod

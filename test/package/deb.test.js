@@ -1,10 +1,10 @@
-// The Debian package, made of the build that exists: its form, its files, its version. `make deb-twice` shows that two real
-// builds are the same, `make fresh FRESH=install` that it can be installed, upgraded, removed and purged.
+// The Debian packages, made of the build that exists: their form, their files, their version. `make deb-twice` shows that two real
+// builds are the same, `make fresh FRESH=install` that they can be installed, upgraded, removed and purged.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { binary, build, client, filesBelow, read, run, temporary, top } from './lib.js';
 
 const changelog = (field) => run('dpkg-parsechangelog', ['-l', join(top, 'debian/changelog'), '-S', field]).stdout.trim();
@@ -42,41 +42,54 @@ describe('the version', () => {
     });
 });
 
-describe('the package', () => {
+describe('the packages', () => {
     run(join(top, 'scripts/deb'), ['--from', build]);
     const debs = readdirSync(join(build, 'deb')).filter((file) => file.endsWith('.deb')).map((file) => join(build, 'deb', file));
-    const deb = debs.find((file) => !file.includes('dbgsym'));
-    const contents = run('dpkg-deb', ['-c', deb]).stdout;
+    const named = (name) => debs.find((file) => basename(file).startsWith(`${name}_`));
+    const [contents, laptop] = ['porterod', 'portero'].map((name) => run('dpkg-deb', ['-c', named(name)]).stdout);
+    const field = (name, of) => run('dpkg-deb', ['-f', named(name), of]).stdout.trim();
 
-    it('has nothing that lintian reports as an error or a warning', () => {
+    it('have nothing that lintian reports as an error or a warning', () => {
         assert.equal(run('lintian', ['--allow-root', '--fail-on', 'error,warning', ...debs]).stdout, '');
     });
 
-    it('has the files of an installation in the places of Debian', () => {
-        for (const file of ['./usr/bin/portero', './usr/lib/sysusers.d/portero.conf', './usr/share/doc/portero/portero.conf',
-            './usr/share/man/man5/portero.conf.5.gz', './usr/share/zsh/vendor-completions/_portero', './usr/share/doc/portero/CHANGELOG.md', './usr/share/doc/portero/docs/operations.md']) {
+    it('have the files of an installation in the places of Debian', () => {
+        for (const file of ['./usr/bin/porterod', './usr/lib/sysusers.d/portero.conf', './usr/share/doc/porterod/portero.conf', './usr/share/man/man1/porterod-admin.1.gz',
+            './usr/share/man/man5/portero.conf.5.gz', './usr/share/zsh/vendor-completions/_porterod', './usr/share/doc/porterod/CHANGELOG.md', './usr/share/doc/porterod/docs/operations.md']) {
             assert.ok(contents.includes(` ${file}\n`), file);
         }
+        for (const file of ['./usr/bin/portero', './usr/share/man/man1/portero-unlock.1.gz', './usr/share/bash-completion/completions/portero',
+            './usr/share/fish/vendor_completions.d/portero.fish', './usr/share/zsh/vendor-completions/_portero']) assert.ok(laptop.includes(` ${file}\n`), file);
         assert.equal(contents.match(/ \.\/(usr\/)?lib\/systemd\/system\/portero\.service\n/g)?.length, 1);
-        assert.doesNotMatch(contents, / \.\/usr\/(share\/zsh\/site-functions|local)/);
-        assert.doesNotMatch(contents, / \.\/etc\//); // dpkg would ask about a file that `portero setup` writes
+        assert.doesNotMatch(laptop, /porterod|systemd|\.conf/);
+        assert.doesNotMatch(contents + laptop, / \.\/usr\/(share\/zsh\/site-functions|local)/);
+        assert.doesNotMatch(contents, / \.\/etc\//); // dpkg would ask about a file that `porterod setup` writes
     });
 
-    it('stops neither the socket nor the timer while it is upgraded', () => {
+    it('need for the command line nothing but C, OpenSSL, libcurl and jansson', () => {
+        assert.deepEqual(field('portero', 'Depends').split(', ').map((one) => one.split(' ')[0].replace(/t64$/, '')), ['libc6', 'libcurl4', 'libjansson4', 'libssl3']);
+    });
+
+    it('let an upgrade of the package of both bring the service along', () => {
+        assert.match(field('portero', 'Recommends'), /\bporterod\b/);
+        for (const relation of ['Breaks', 'Replaces']) assert.equal(field('porterod', relation), 'portero (<< 0.2.0)');
+    });
+
+    it('stop neither the socket nor the timer while they are upgraded', () => {
         const control = temporary();
-        run('dpkg-deb', ['-e', deb, control]);
+        run('dpkg-deb', ['-e', named('porterod'), control]);
         for (const script of filesBelow(control).filter((file) => /^(pre|post)(inst|rm)$/.test(file))) {
             const text = readFileSync(join(control, script), 'utf8');
             assert.ok(!/(stop|restart) .*portero(\.socket|-backup\.timer)/.test(text) || /"\$1" = remove/.test(text), script);
         }
     });
 
-    it('has the symbols of the debugger in a package of their own', () => {
-        assert.equal(debs.length, 2);
-        assert.match(run('dpkg-deb', ['-c', debs.find((file) => file !== deb)]).stdout, /usr\/lib\/debug\/\.build-id\/.*\.debug/);
+    it('have the symbols of the debugger in packages of their own', () => {
+        assert.equal(debs.length, 4);
+        for (const name of ['portero', 'porterod']) assert.match(run('dpkg-deb', ['-c', named(`${name}-dbgsym`)]).stdout, /usr\/lib\/debug\/\.build-id\/.*\.debug/);
     });
 
-    it('is built with the packages that the build installs', () => {
+    it('are built with the packages that the build installs', () => {
         const needed = packagesOf('[build]');
         assert.deepEqual(packagesOf('[package: build]'), ['build-essential', 'debhelper']);
         const running = ['tzdata', 'ca-certificates'];

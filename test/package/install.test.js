@@ -22,7 +22,7 @@ describe('an installation', () => {
     });
 
     it('has the file of each link between its documents', () => {
-        const documents = join(root, 'usr/share/doc/portero');
+        const documents = join(root, 'usr/share/doc/porterod');
         const links = filesBelow(documents).filter((file) => file.endsWith('.md')).flatMap((file) =>
             [...readFileSync(join(documents, file), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(([, to]) => ({ file, to })));
         assert.ok(links.length > 100);
@@ -33,7 +33,7 @@ describe('an installation', () => {
         const installed = readFileSync(join(root, 'etc/portero/portero.conf'), 'utf8');
         assert.equal(installed, read('portero.conf').replace('\ndata_dir = "var"\n', '\ndata_dir = "/var/lib/portero"\n'));
         assert.match(installed.split('\n').filter((line) => /^[a-z]/.test(line))[0], /^mode = /);
-        run(join(root, 'usr/bin/portero'), ['check-config', '--config', join(root, 'etc/portero/portero.conf')], { env: { ...process.env, PORTERO_DATA_DIR: root + '/data' } });
+        run(join(root, 'usr/bin/porterod'), ['check-config', '--config', join(root, 'etc/portero/portero.conf')], { env: { ...process.env, PORTERO_DATA_DIR: root + '/data' } });
     });
 
     it('keeps a configuration that was changed', () => {
@@ -51,8 +51,8 @@ describe('the units', () => {
     run('make', ['-f', 'build.mk', 'install', `BUILD=${build}`, 'PREFIX=/usr', `DESTDIR=${root}`], { cwd: top });
 
     it('start the program that was installed', () => {
-        assert.match(unit('portero.service'), /^ExecStart=\/usr\/bin\/portero serve$/m);
-        const [, command] = /^ExecStart=\/usr\/bin\/portero (.+)$/m.exec(unit('portero-backup.service'));
+        assert.match(unit('portero.service'), /^ExecStart=\/usr\/bin\/porterod serve$/m);
+        const [, command] = /^ExecStart=\/usr\/bin\/porterod (.+)$/m.exec(unit('portero-backup.service'));
         run(binary, ['help', command.split(' ')[0]]);
         for (const option of command.match(/--[a-z]+/g)) assert.ok(options([command.split(' ')[0]]).includes(option), option);
     });
@@ -63,7 +63,7 @@ describe('the units', () => {
 
     it('need no program but the installed one and programs that every Debian has', () => {
         const commands = ['portero.service', 'portero-backup.service'].flatMap((name) => [...unit(name).matchAll(/^Exec\w+=[-+!@:]*(\S+)/gm)].map((line) => line[1]));
-        for (const command of new Set(commands.filter((path) => path !== '/usr/bin/portero'))) {
+        for (const command of new Set(commands.filter((path) => path !== '/usr/bin/porterod'))) {
             const [owner] = run('dpkg-query', ['-S', `*${command.replace(/^\/usr/, '')}`]).stdout.split('\n').map((line) => /^(\S+): (\/usr)?(\/bin\/\S+)$/.exec(line))
                 .filter((line) => line?.[3] === command.replace(/^\/usr/, '')).map((line) => line[1]);
             assert.equal(run('dpkg-query', ['-W', '-f', '${Essential}', owner]).stdout, 'yes', `${command} of ${owner}`);

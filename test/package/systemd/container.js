@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { build, read, run, top } from '../lib.js';
 
 export const LIMIT_MS = 180_000; // systemd itself waits for up to 90 s
@@ -76,11 +76,11 @@ export function health(port, host = '127.0.0.1') {
     });
 }
 
-export const PACKAGE = '/srv/portero.deb';
-/** Makes the package of the build, and puts it into the container. */
-export function makePackage() {
+export const PACKAGES = ['/srv/porterod.deb', '/srv/portero.deb'];
+/** Makes the packages of the build, and puts them into the container. */
+export function makePackages() {
     run(join(top, 'scripts/deb'), ['--from', build]);
-    const deb = readdirSync(join(build, 'deb')).find((file) => /^portero_.*\.deb$/.test(file));
-    put(PACKAGE, readFileSync(join(build, 'deb', deb)));
+    const debs = readdirSync(join(build, 'deb'));
+    for (const path of PACKAGES) put(path, readFileSync(join(build, 'deb', debs.find((file) => file.startsWith(`${basename(path, '.deb')}_`)))));
 }
-export const install = () => inside(['dpkg', '--install', PACKAGE]);
+export const install = () => inside(['dpkg', '--install', ...PACKAGES]);

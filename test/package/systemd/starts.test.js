@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '../../e2e/lib/world.js';
 import { read, run, temporary, top } from '../lib.js';
-import { attempt, CONF, CONFIG, CREDENTIAL, DATA, dropIn, health, inside, install, journal, LIMIT_MS, makePackage, pid, printed, put, show, state, systemctl }
+import { attempt, CONF, CONFIG, CREDENTIAL, DATA, dropIn, health, inside, install, journal, LIMIT_MS, makePackages, pid, printed, put, show, state, systemctl }
     from './container.js';
 
 const ABSENT = '192.0.2.1'; // RFC 5737: no machine has it
@@ -175,7 +175,7 @@ describe('a start under systemd', () => {
     assert.ok(process.env.PORTERO_SYSTEMD, 'run this with test/package/systemd/boot');
     const serves = (host) => eventually(async () => state('portero') === 'active' && await health(8443, host) === 200, 'the service', LIMIT_MS);
     before(() => {
-        makePackage();
+        makePackages();
         install();
         inside(['install', '-d', '-m', '700', '/etc/credstore']);
         put(`/etc/credstore/${CREDENTIAL}`, 'ab'.repeat(32), '600');
@@ -232,7 +232,7 @@ describe('a start under systemd', () => {
             await eventually(() => pid() && /^starting: store reason="PostgreSQL: /.test(show('portero', 'StatusText')), 'the wait', LIMIT_MS);
             assert.equal(state('portero'), 'activating');
             assert.equal(await health(8443), 200);
-            assert.match(attempt(['portero', 'health']).stdout, /^not ready: starting, the store is not there yet$/m);
+            assert.match(attempt(['porterod', 'health']).stdout, /^not ready: starting, the store is not there yet$/m);
             const process = pid();
             end();
             await serves();

@@ -8,7 +8,7 @@ import { Client, ok } from '../../e2e/lib/client.js';
 import { Baresip, buzz, sipp } from '../../e2e/lib/phone.js';
 import { eventually, grant, resident } from '../../e2e/lib/world.js';
 import { run, temporary, top } from '../lib.js';
-import { attempt, CONF, CONFIG, CREDENTIAL, DATA, dropIn, health, inside, install, journal, LIMIT_MS, makePackage, PACKAGE, pid, printed, put, show, state, systemctl }
+import { attempt, CONF, CONFIG, CREDENTIAL, DATA, dropIn, health, inside, install, journal, LIMIT_MS, makePackages, PACKAGES, pid, printed, put, show, state, systemctl }
     from './container.js';
 
 /** The commands that operations.md prints for this test. */
@@ -31,7 +31,7 @@ describe('the units under systemd', () => {
     const service = { https: 'https://127.0.0.1:8443', http: 'http://127.0.0.1:8080', sip: 'sip:127.0.0.1:5060' };
     const client = new Client(service);
     let person;
-    before(makePackage);
+    before(makePackages);
     after(() => client.close());
     /** A call with the passcode must open the door. */
     const opens = async () => assert.equal((await buzz(service, person.number, '--digits', '1234')).tones, '9');
@@ -67,7 +67,7 @@ describe('the units under systemd', () => {
         assert.equal(show('portero', 'StatusText'), 'ready, calls 0');
         assert.equal(inside(['stat', '-c', '%U:%G %a', DATA]), 'portero:portero 700');
         assert.notEqual(attempt(['test', '-e', `${DATA}/master.key`]).status, 0, 'the service made a key of its own');
-        assert.equal(inside(['portero', 'health']).split('\n').length, 1);
+        assert.equal(inside(['porterod', 'health']).split('\n').length, 1);
         assert.equal(await health(8443), 200);
         assert.match(type('systemctl status portero'), /Status: "ready, calls 0"/);
     });
@@ -228,14 +228,14 @@ describe('the units under systemd', () => {
     it('keep the earlier process where the new program would not start; apt fails, and goes on when that is repaired', async () => {
         const process = pid(), right = `${inside(['cat', CONF])}\n`;
         put(CONF, `${right}nothing = 1\n`, '640');
-        const failed = attempt(['dpkg', '--install', PACKAGE]);
+        const failed = attempt(['dpkg', '--install', ...PACKAGES]);
         assert.notEqual(failed.status, 0);
         assert.match(failed.stderr, /nothing/);
-        assert.match(failed.stderr, /the earlier one still runs\. Repair this, then: dpkg --configure portero/);
+        assert.match(failed.stderr, /the earlier one still runs\. Repair this, then: dpkg --configure porterod/);
         assert.equal(pid(), process);
         await opens();
         put(CONF, right, '640');
-        dpkg('--configure', 'portero');
+        dpkg('--configure', 'porterod');
         await eventually(() => state('portero') === 'active' && ![0, process].includes(pid()), 'the new process', LIMIT_MS);
         await opens();
     });
@@ -245,11 +245,11 @@ describe('the units under systemd', () => {
     });
 
     it('are stopped by a removal, which keeps the data', async () => {
-        dpkg('--remove', 'portero');
+        dpkg('--remove', 'porterod');
         for (const unit of ['portero.service', 'portero.socket', 'portero-backup.timer']) assert.notEqual(state(unit), 'active', unit);
         assert.equal(await health(443), 'ECONNREFUSED');
         inside(['test', '-e', `${DATA}/portero.db`]);
-        dpkg('--purge', 'portero');
+        dpkg('--purge', 'porterod');
         inside(['test', '-e', `${DATA}/portero.db`]);
         assert.equal(inside(['find', '/etc/systemd/system', '-name', 'portero*']), '');
         assert.equal(show('portero', 'LoadState'), 'not-found');
