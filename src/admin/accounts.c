@@ -74,18 +74,17 @@ static enum err show_account(struct request *q, struct reply *p)
         e = building_list(&q->tx, &id, &buildings, &count);
     if (e)
         return e;
-    struct account_reply *reply = arena_new(q->tx.arena, struct account_reply);
-    *reply = (struct account_reply){
-        .id = admin_id_val(&account->id),
-        .email = v_str(account->email),
-        .created_at = v_time(account->created_us),
-        .plan = v_str(account->plan),
-        .subscription = v_str(str_z(subscription_status_text(account->status))),
-        .phone = v_str(account->phone),
-        .revision = v_str(str_z(revisions[account->earlier_revision])),
-        .buildings = building_rows(q->tx.arena, buildings, count),
-    };
-    return reply_ok(p, 200, &account_shape, reply);
+    return reply_copy(q, p, 200, &account_shape,
+                      &(struct account_reply){
+                          .id = admin_id_val(&account->id),
+                          .email = v_str(account->email),
+                          .created_at = v_time(account->created_us),
+                          .plan = v_str(account->plan),
+                          .subscription = v_str(str_z(subscription_status_text(account->status))),
+                          .phone = v_str(account->phone),
+                          .revision = v_str(str_z(revisions[account->earlier_revision])),
+                          .buildings = building_rows(q->tx.arena, buildings, count),
+                      });
 }
 
 /* ---- the accounts ---- */
@@ -270,9 +269,8 @@ static enum err erase_account(struct request *q, struct reply *p, struct str acc
         q->tx.why = q->work.why;
         return e;
     }
-    struct erase_reply *reply = arena_new(q->tx.arena, struct erase_reply);
-    *reply = (struct erase_reply){admin_id_val(&r->id), v_str(str_z(erase_statuses[done]))};
-    return reply_ok(p, 200, &erased_shape, reply);
+    return reply_copy(q, p, 200, &erased_shape,
+                      &(struct erase_reply){admin_id_val(&r->id), v_str(str_z(erase_statuses[done]))});
 }
 
 static enum err delete_account(struct request *q, struct reply *p)

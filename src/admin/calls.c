@@ -75,9 +75,7 @@ static enum err list_operator_calls(struct request *q, struct reply *p)
     struct call_body *rows = arena_array(q->tx.arena, struct call_body, page.count + 1);
     for (size_t i = 0; i < page.count; i++)
         rows[i] = call_body_of(&page.items[i]);
-    struct calls_reply *reply = arena_new(q->tx.arena, struct calls_reply);
-    reply->data = v_list(rows, page.count);
-    return reply_ok(p, 200, &calls_shape, reply);
+    return reply_copy(q, p, 200, &calls_shape, &(struct calls_reply){.data = v_list(rows, page.count)});
 }
 
 static struct val step_val(struct val v)

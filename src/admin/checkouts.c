@@ -87,9 +87,7 @@ static enum err list_checkouts(struct request *q, struct reply *p)
     struct checkout_row_body *rows = arena_array(q->tx.arena, struct checkout_row_body, count + 1);
     for (size_t i = 0; i < count; i++)
         rows[i] = row_of(&list[i], q->tx.now_us);
-    struct checkouts_body *body = arena_new(q->tx.arena, struct checkouts_body);
-    body->data = v_list(rows, count);
-    return reply_ok(p, 200, &list_shape, body);
+    return reply_copy(q, p, 200, &list_shape, &(struct checkouts_body){.data = v_list(rows, count)});
 }
 
 /* ---- resolving ---- */

@@ -67,9 +67,7 @@ static enum err list_deliveries(struct request *q, struct reply *p)
     struct delivery_body *rows = arena_array(q->tx.arena, struct delivery_body, count + 1);
     for (size_t i = 0; i < count; i++)
         rows[i] = delivery_entry_body(&list[i]);
-    struct deliveries_reply *reply = arena_new(q->tx.arena, struct deliveries_reply);
-    reply->data = v_list(rows, count);
-    return reply_ok(p, 200, &deliveries_shape, reply);
+    return reply_copy(q, p, 200, &deliveries_shape, &(struct deliveries_reply){.data = v_list(rows, count)});
 }
 
 static enum err replay_delivery(struct request *q, struct reply *p)

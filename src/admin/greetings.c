@@ -121,9 +121,7 @@ static enum err remove_greeting(struct request *q, struct reply *p)
         return tx_fail(&q->tx, e, "the building has no such recording");
     if (e)
         return e;
-    struct greeting_removed *body = arena_new(q->tx.arena, struct greeting_removed);
-    *body = (struct greeting_removed){query->which, v_bool(true)};
-    return reply_ok(p, 200, &removed_shape, body);
+    return reply_copy(q, p, 200, &removed_shape, &(struct greeting_removed){query->which, v_bool(true)});
 }
 
 static const struct route rows[] = {

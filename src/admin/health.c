@@ -18,10 +18,9 @@ static enum err show_health(struct request *q, struct reply *p)
     struct val *reasons = arena_array(q->tx.arena, struct val, READINESS_REASONS_MAX);
     for (size_t i = 0; i < state.reason_count; i++)
         reasons[i] = v_str(str_z(state.reasons[i]));
-    struct health_reply *body = arena_new(q->tx.arena, struct health_reply);
-    body->ready = v_bool(state.reason_count == 0);
-    body->reasons = v_list(reasons, state.reason_count);
-    return reply_ok(p, 200, &reply_shape, body);
+    return reply_copy(q, p, 200, &reply_shape,
+                      &(struct health_reply){.ready = v_bool(state.reason_count == 0),
+                                             .reasons = v_list(reasons, state.reason_count)});
 }
 
 static const struct route rows[] = {

@@ -40,9 +40,7 @@ static enum err list_jobs(struct request *q, struct reply *p)
             .created_at = v_time(list[i].created_us),
             .next_attempt_at = v_time(list[i].due_us),
         };
-    struct jobs_reply *body = arena_new(q->tx.arena, struct jobs_reply);
-    body->data = v_list(rows, count);
-    return reply_ok(p, 200, &jobs_shape, body);
+    return reply_copy(q, p, 200, &jobs_shape, &(struct jobs_reply){.data = v_list(rows, count)});
 }
 
 static const struct route rows[] = {

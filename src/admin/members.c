@@ -76,16 +76,15 @@ static enum err add_member(struct request *q, struct reply *p)
     if (e)
         return e;
     q->subject = arena_printf(q->tx.arena, "building=%s member=%s", building.text, id->text);
-    struct member_reply *reply = arena_new(q->tx.arena, struct member_reply);
-    *reply = (struct member_reply){
-        .id = admin_id_val(id),
-        .building_id = body->building_id,
-        .name = body->name,
-        .email = body->email,
-        .phone = v_set(body->phone) ? body->phone : v_null(),
-        .created_at = v_time(q->tx.now_us),
-    };
-    return reply_ok(p, 201, &member_shape, reply);
+    return reply_copy(q, p, 201, &member_shape,
+                      &(struct member_reply){
+                          .id = admin_id_val(id),
+                          .building_id = body->building_id,
+                          .name = body->name,
+                          .email = body->email,
+                          .phone = v_set(body->phone) ? body->phone : v_null(),
+                          .created_at = v_time(q->tx.now_us),
+                      });
 }
 
 static enum err list_members(struct request *q, struct reply *p)
@@ -112,9 +111,7 @@ static enum err list_members(struct request *q, struct reply *p)
             .created_at = v_time(m->created_us),
         };
     }
-    struct members_reply *reply = arena_new(q->tx.arena, struct members_reply);
-    reply->data = v_list(rows, n);
-    return reply_ok(p, 200, &members_shape, reply);
+    return reply_copy(q, p, 200, &members_shape, &(struct members_reply){.data = v_list(rows, n)});
 }
 
 static enum err remove_member(struct request *q, struct reply *p)
@@ -131,9 +128,9 @@ static enum err remove_member(struct request *q, struct reply *p)
                              &grants);
     if (e)
         return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "member not found") : e;
-    struct removed_reply *reply = arena_new(q->tx.arena, struct removed_reply);
-    *reply = (struct removed_reply){admin_id_val(&q->path_id), v_bool(true), v_int(grants.left), v_int(grants.ended)};
-    return reply_ok(p, 200, &removed_shape, reply);
+    return reply_copy(
+        q, p, 200, &removed_shape,
+        &(struct removed_reply){admin_id_val(&q->path_id), v_bool(true), v_int(grants.left), v_int(grants.ended)});
 }
 
 static const struct route rows[] = {

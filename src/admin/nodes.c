@@ -56,9 +56,7 @@ static enum err list_nodes(struct request *q, struct reply *p)
     struct node_item *items = arena_array(q->tx.arena, struct node_item, count + 1);
     for (size_t i = 0; i < count; i++)
         items[i] = item_of(&list[i], alone);
-    struct nodes_reply *body = arena_new(q->tx.arena, struct nodes_reply);
-    body->data = v_list(items, count);
-    return reply_ok(p, 200, &nodes_shape, body);
+    return reply_copy(q, p, 200, &nodes_shape, &(struct nodes_reply){.data = v_list(items, count)});
 }
 
 static const struct route rows[] = {

@@ -72,9 +72,7 @@ static enum err list_operations(struct request *q, struct reply *p)
             .building_id = admin_id_val(&list[i].building_id),
             .progressed_at = v_time(list[i].progressed_us),
         };
-    struct operations_reply *body = arena_new(q->tx.arena, struct operations_reply);
-    body->data = v_list(rows, count);
-    return reply_ok(p, 200, &operations_shape, body);
+    return reply_copy(q, p, 200, &operations_shape, &(struct operations_reply){.data = v_list(rows, count)});
 }
 
 static enum err resolve_operation(struct request *q, struct reply *p)
@@ -91,14 +89,13 @@ static enum err resolve_operation(struct request *q, struct reply *p)
         return tx_fail(&q->tx, e, "operation not found, or already being resolved");
     if (e)
         return e;
-    struct resolved_reply *r = arena_new(q->tx.arena, struct resolved_reply);
-    *r = (struct resolved_reply){
-        .id = body->id,
-        .action = v_str(str_z(operation_action_text(o.action))),
-        .status = v_str(str_z(operation_status_text(o.status))),
-        .error = o.error ? v_str(str_z(err_info(o.error)->code)) : v_null(),
-    };
-    return reply_ok(p, 200, &resolved_shape, r);
+    return reply_copy(q, p, 200, &resolved_shape,
+                      &(struct resolved_reply){
+                          .id = body->id,
+                          .action = v_str(str_z(operation_action_text(o.action))),
+                          .status = v_str(str_z(operation_status_text(o.status))),
+                          .error = o.error ? v_str(str_z(err_info(o.error)->code)) : v_null(),
+                      });
 }
 
 static const struct route rows[] = {

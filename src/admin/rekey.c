@@ -19,10 +19,8 @@ static enum err rekey(struct request *q, struct reply *p)
     enum err e = master_rekey(&q->work, &done);
     if (e)
         return e;
-    struct rekey_reply *body = arena_new(q->tx.arena, struct rekey_reply);
-    body->sealed = v_int(done.sealed);
-    body->unreadable = v_int(done.unreadable);
-    return reply_ok(p, 200, &reply_shape, body);
+    return reply_copy(q, p, 200, &reply_shape,
+                      &(struct rekey_reply){.sealed = v_int(done.sealed), .unreadable = v_int(done.unreadable)});
 }
 
 static const struct route rows[] = {

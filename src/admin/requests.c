@@ -44,22 +44,21 @@ static enum err show_request(struct request *q, struct reply *p)
     enum err e = journal_find(q->journal, query->request_id.s, &r);
     if (e)
         return tx_fail(&q->tx, e, "no error response with this request ID, or it has expired");
-    struct request_reply *body = arena_new(q->tx.arena, struct request_reply);
-    *body = (struct request_reply){
-        .request_id = text_of(q, r.request_id),
-        .at = v_time(r.at_us),
-        .duration_us = v_int(r.duration_us),
-        .method = text_of(q, r.method),
-        .path = text_of(q, r.path),
-        .status = v_int(r.status),
-        .code = text_of(q, r.code),
-        .message = text_of(q, r.message),
-        .account_id = text_of(q, r.account_id),
-        .building_id = text_of(q, r.building_id),
-        .key_id = text_of(q, r.key_id),
-        .peer = text_of(q, r.peer),
-    };
-    return reply_ok(p, 200, &reply_shape, body);
+    return reply_copy(q, p, 200, &reply_shape,
+                      &(struct request_reply){
+                          .request_id = text_of(q, r.request_id),
+                          .at = v_time(r.at_us),
+                          .duration_us = v_int(r.duration_us),
+                          .method = text_of(q, r.method),
+                          .path = text_of(q, r.path),
+                          .status = v_int(r.status),
+                          .code = text_of(q, r.code),
+                          .message = text_of(q, r.message),
+                          .account_id = text_of(q, r.account_id),
+                          .building_id = text_of(q, r.building_id),
+                          .key_id = text_of(q, r.key_id),
+                          .peer = text_of(q, r.peer),
+                      });
 }
 
 static const struct route rows[] = {

@@ -48,9 +48,7 @@ static enum err list_trunks(struct request *q, struct reply *p)
             .calls_out = v_int(list[i].calls_out),
             .last_error = *list[i].error ? text_value(q->tx.arena, list[i].error) : v_null(),
         };
-    struct trunks_reply *body = arena_new(q->tx.arena, struct trunks_reply);
-    body->data = v_list(rows, count);
-    return reply_ok(p, 200, &trunks_shape, body);
+    return reply_copy(q, p, 200, &trunks_shape, &(struct trunks_reply){.data = v_list(rows, count)});
 }
 
 static const struct route rows[] = {

@@ -101,6 +101,13 @@ static inline enum err reply_ok(struct reply *p, int status, const struct shape 
     return ERR_NONE;
 }
 
+/* The same with a copy of the body in the request's arena. */
+static inline enum err reply_copy(struct request *q, struct reply *p, int status, const struct shape *shape,
+                                  const void *body)
+{
+    return reply_ok(p, status, shape, memcpy(arena_alloc(q->tx.arena, shape->size), body, shape->size));
+}
+
 /* Replies with an error and still commits the transaction (a wrong one-time code must count). The handler returns this
  * function's result, ERR_NONE. To roll back, it returns the error instead. */
 enum err reply_error_keep(struct reply *p, enum err e) CHECKED;

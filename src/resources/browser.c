@@ -62,16 +62,12 @@ static enum err get_browsers(struct request *q, struct reply *p)
     struct browser_item *items = arena_array(q->tx.arena, struct browser_item, count);
     for (size_t i = 0; i < count; i++)
         items[i] = browser_item(q, &browsers[i]);
-    struct browser_page *r = arena_new(q->tx.arena, struct browser_page);
-    r->data = v_list(items, count);
-    return reply_ok(p, 200, &browser_page_shape, r);
+    return reply_copy(q, p, 200, &browser_page_shape, &(struct browser_page){.data = v_list(items, count)});
 }
 
 static enum err reply_signed_out(struct request *q, struct reply *p)
 {
-    struct signed_out *r = arena_new(q->tx.arena, struct signed_out);
-    r->signed_out = v_bool(true);
-    return reply_ok(p, 200, &signed_out_shape, r);
+    return reply_copy(q, p, 200, &signed_out_shape, &(struct signed_out){.signed_out = v_bool(true)});
 }
 
 static enum err delete_browser(struct request *q, struct reply *p)

@@ -204,9 +204,8 @@ static enum err expire_checkout(struct request *q, struct reply *p)
     if (x->checkout.status == CHECKOUT_COMPLETE)
         return tx_fail(&q->tx, ERR_SUBSCRIPTION_EXISTS,
                        "The checkout was paid. This request does not cancel its subscription.");
-    struct expired_body *r = arena_new(q->tx.arena, struct expired_body);
-    *r = (struct expired_body){v_str(x->checkout.session_id), v_str(STR("expired")), v_bool(false)};
-    return reply_ok(p, 200, &expired_shape, r);
+    return reply_copy(q, p, 200, &expired_shape,
+                      &(struct expired_body){v_str(x->checkout.session_id), v_str(STR("expired")), v_bool(false)});
 }
 
 /* ---- POST /v1/billing/portal ---- */
@@ -240,9 +239,7 @@ static enum err open_portal(struct request *q, struct reply *p)
     case OUTCOME_UNKNOWN:
         return ERR_INTERNAL_ERROR;
     }
-    struct portal_body *r = arena_new(q->tx.arena, struct portal_body);
-    r->url = v_str(url);
-    return reply_ok(p, 200, &portal_shape, r);
+    return reply_copy(q, p, 200, &portal_shape, &(struct portal_body){.url = v_str(url)});
 }
 
 static const struct route rows[] = {

@@ -115,14 +115,13 @@ static enum err patch_setup(struct request *q, struct reply *p)
         e = settings_patch(&q->tx, &q->who, &q->building_id, q->building_linked, s.version, &patch, &s);
     if (e)
         return e == ERR_SETTINGS_VERSION_CONFLICT ? ERR_RETRY : e;
-    struct setup_updated *r = arena_new(q->tx.arena, struct setup_updated);
-    *r = (struct setup_updated){
-        .building_id = v_str(id_str(&q->building_id)),
-        .virtual_number = v_str(s.number),
-        .unlock_tone = v_str(s.unlock_tone),
-        .physical_test_required = v_bool(true),
-    };
-    return reply_ok(p, 200, &setup_updated_shape, r);
+    return reply_copy(q, p, 200, &setup_updated_shape,
+                      &(struct setup_updated){
+                          .building_id = v_str(id_str(&q->building_id)),
+                          .virtual_number = v_str(s.number),
+                          .unlock_tone = v_str(s.unlock_tone),
+                          .physical_test_required = v_bool(true),
+                      });
 }
 
 /* ---- rows ---- */

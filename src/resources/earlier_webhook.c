@@ -199,9 +199,7 @@ static enum err earlier_list_webhooks(struct request *q, struct reply *p)
     struct endpoint *items = arena_array(q->tx.arena, struct endpoint, count + 1);
     for (size_t i = 0; i < count; i++)
         items[i] = earlier_endpoint(q->tx.arena, &list[i]);
-    struct endpoint_list *body = arena_new(q->tx.arena, struct endpoint_list);
-    body->data = v_list(items, count);
-    return reply_ok(p, 200, &list_shape, body);
+    return reply_copy(q, p, 200, &list_shape, &(struct endpoint_list){.data = v_list(items, count)});
 }
 
 struct changing {
@@ -241,9 +239,7 @@ static enum err earlier_delete_webhook(struct request *q, struct reply *p)
     enum err e = building_webhook_delete(&q->tx, &q->building_id, &q->path_id);
     if (e)
         return e;
-    struct endpoint_deleted *body = arena_new(q->tx.arena, struct endpoint_deleted);
-    *body = (struct endpoint_deleted){v_str(id_str(&q->path_id)), v_bool(true)};
-    return reply_ok(p, 200, &deleted_shape, body);
+    return reply_copy(q, p, 200, &deleted_shape, &(struct endpoint_deleted){v_str(id_str(&q->path_id)), v_bool(true)});
 }
 
 /* ---- the test ---- */
@@ -341,14 +337,13 @@ static enum err earlier_test_webhook(struct request *q, struct reply *p)
     if (e)
         return e;
     const struct building_webhook_outcome *o = &t->outcome;
-    struct tested *body = arena_new(q->tx.arena, struct tested);
-    *body = (struct tested){
-        .success = v_bool(o->delivered),
-        .status_code = o->status_code ? v_int(o->status_code) : v_null(),
-        .latency_ms = v_int(o->took_ms),
-        .error_message = error_message(q->tx.arena, o),
-    };
-    return reply_ok(p, 200, &tested_shape, body);
+    return reply_copy(q, p, 200, &tested_shape,
+                      &(struct tested){
+                          .success = v_bool(o->delivered),
+                          .status_code = o->status_code ? v_int(o->status_code) : v_null(),
+                          .latency_ms = v_int(o->took_ms),
+                          .error_message = error_message(q->tx.arena, o),
+                      });
 }
 
 /* ---- rows ---- */

@@ -83,9 +83,8 @@ static enum err delete_link(struct request *q, struct reply *p)
     enum err e = guest_link_end(&q->tx, &place, &q->path_id);
     if (e)
         return e;
-    struct ended_body *body = arena_new(q->tx.arena, struct ended_body);
-    *body = (struct ended_body){.id = v_str(id_str(&q->path_id)), .deleted = v_bool(true)};
-    return reply_ok(p, 200, &ended_shape, body);
+    return reply_copy(q, p, 200, &ended_shape,
+                      &(struct ended_body){.id = v_str(id_str(&q->path_id)), .deleted = v_bool(true)});
 }
 
 #define TAG "Access grants"

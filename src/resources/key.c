@@ -133,9 +133,7 @@ static enum err get_keys(struct request *q, struct reply *p)
     struct key_item *items = arena_array(q->tx.arena, struct key_item, count);
     for (size_t i = 0; i < count; i++)
         items[i] = key_item(q, &keys[i]);
-    struct key_list *r = arena_new(q->tx.arena, struct key_list);
-    r->data = v_list(items, count);
-    return reply_ok(p, 200, &key_list_shape, r);
+    return reply_copy(q, p, 200, &key_list_shape, &(struct key_list){.data = v_list(items, count)});
 }
 
 static enum err delete_own_key(struct request *q, struct reply *p)
@@ -145,9 +143,7 @@ static enum err delete_own_key(struct request *q, struct reply *p)
         return e;
     if (q->door == &door_site)
         reply_header(p, "Set-Cookie", cookie_clear());
-    struct revoked *r = arena_new(q->tx.arena, struct revoked);
-    r->revoked = v_bool(true);
-    return reply_ok(p, 200, &revoked_shape, r);
+    return reply_copy(q, p, 200, &revoked_shape, &(struct revoked){.revoked = v_bool(true)});
 }
 
 /* The reply to a revocation in this transaction, with the grants that it leaves; `count`: of keys. */

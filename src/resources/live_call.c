@@ -128,9 +128,7 @@ static enum err open_call(struct request *q, struct reply *p)
     const enum err e = command_call(q, &command, &result);
     if (e)
         return e;
-    struct opened *body = arena_new(q->tx.arena, struct opened);
-    *body = (struct opened){v_str(id_str(&q->path_id)), v_bool(true)};
-    return reply_ok(p, 200, &opened_shape, body);
+    return reply_copy(q, p, 200, &opened_shape, &(struct opened){v_str(id_str(&q->path_id)), v_bool(true)});
 }
 
 static enum err listen_to_call(struct request *q, struct reply *p)
@@ -159,9 +157,7 @@ static enum err answer_call(struct request *q, struct reply *p)
     const enum err e = command_call(q, &command, &result);
     if (e)
         return e;
-    struct answered *body = arena_new(q->tx.arena, struct answered);
-    *body = (struct answered){v_str(id_str(&q->path_id)), in->listener_id};
-    return reply_ok(p, 200, &answered_shape, body);
+    return reply_copy(q, p, 200, &answered_shape, &(struct answered){v_str(id_str(&q->path_id)), in->listener_id});
 }
 
 static enum err leave_call(struct request *q, struct reply *p)
@@ -171,9 +167,7 @@ static enum err leave_call(struct request *q, struct reply *p)
     const enum err e = command_call(q, &command, &result);
     if (e)
         return e;
-    struct left *body = arena_new(q->tx.arena, struct left);
-    *body = (struct left){v_str(id_str(&q->item_id)), v_bool(true)};
-    return reply_ok(p, 200, &left_shape, body);
+    return reply_copy(q, p, 200, &left_shape, &(struct left){v_str(id_str(&q->item_id)), v_bool(true)});
 }
 
 #define TAG "Calls"

@@ -200,9 +200,7 @@ static enum err test_push(struct request *q, struct reply *p)
         e = push_test(&q->tx, &q->who.account_id, &q->building_id, &mine);
     if (e)
         return e;
-    struct queued_body *body = arena_new(q->tx.arena, struct queued_body);
-    body->queued = v_bool(true);
-    return reply_ok(p, 202, &queued_body_shape, body);
+    return reply_copy(q, p, 202, &queued_body_shape, &(struct queued_body){.queued = v_bool(true)});
 }
 
 /* ---- by e-mail ---- */

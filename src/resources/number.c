@@ -44,7 +44,5 @@ enum err number_list_reply(struct request *q, struct reply *p, const struct numb
             .held_since = id_given(&n->building_id) ? v_time(n->held_since_us) : v_null(),
         };
     }
-    struct numbers_body *body = arena_new(q->tx.arena, struct numbers_body);
-    body->data = v_list(rows, count);
-    return reply_ok(p, 200, &number_list_shape, body);
+    return reply_copy(q, p, 200, &number_list_shape, &(struct numbers_body){.data = v_list(rows, count)});
 }

@@ -198,9 +198,7 @@ static enum err list_webhooks(struct request *q, struct reply *p)
     struct endpoint *items = arena_array(q->tx.arena, struct endpoint, count);
     for (size_t i = 0; i < count; i++)
         items[i] = endpoint_body(q->tx.arena, &webhooks[i]);
-    struct endpoint_list *body = arena_new(q->tx.arena, struct endpoint_list);
-    body->data = v_list(items, count);
-    return reply_ok(p, 200, &list_shape, body);
+    return reply_copy(q, p, 200, &list_shape, &(struct endpoint_list){.data = v_list(items, count)});
 }
 
 struct update {
@@ -263,9 +261,7 @@ static enum err delete_webhook(struct request *q, struct reply *p)
     enum err e = webhook_delete(&q->tx, &q->who.account_id, &q->path_id);
     if (e)
         return e;
-    struct endpoint_deleted *body = arena_new(q->tx.arena, struct endpoint_deleted);
-    *body = (struct endpoint_deleted){v_str(id_str(&q->path_id)), v_bool(true)};
-    return reply_ok(p, 200, &deleted_shape, body);
+    return reply_copy(q, p, 200, &deleted_shape, &(struct endpoint_deleted){v_str(id_str(&q->path_id)), v_bool(true)});
 }
 
 struct test {
