@@ -9,6 +9,7 @@
 #include "client/command.h"
 #include "client/day_words.h"
 #include "client/log_tail.h"
+#include "client/pass_words.h"
 #include "client/profile.h"
 
 #define OPERATIONS_MAX 200
@@ -156,12 +157,18 @@ static bool is_implied(const struct shape *shape, const struct field *f)
     return !shape->variants && f->type == T_STRING && (f->flags & (F_CONST | F_REQUIRED)) == (F_CONST | F_REQUIRED);
 }
 
+/* The option --no-code stands for it, and --code is the code. */
+static bool is_no_code(const struct operation_row *row, const struct field *f)
+{
+    return pass_words_fit(row) && !strcmp(f->name, "code");
+}
+
 static void add_shape(struct builder *b, const struct shape *shape, bool in_query)
 {
     if (!shape)
         return;
     for (size_t i = 0; i < shape->field_count; i++)
-        if (!is_implied(shape, &shape->fields[i]))
+        if (!is_implied(shape, &shape->fields[i]) && !is_no_code(b->o->row, &shape->fields[i]))
             add_field(b, &shape->fields[i], in_query);
     for (size_t i = 0; !shape->field_count && shape->variants && shape->variants[i]; i++)
         for (size_t j = 0; j < shape->variants[i]->field_count; j++)
@@ -185,6 +192,8 @@ static void add_extra_rows(struct builder *b)
         add_row(b, TEXT(body, "body", "JSON", "the body; @FILE reads it from a file, - from standard input"));
     if (r->building)
         add_row(b, TEXT(building, "building", "ID", "building, where the account has several"));
+    if (r->idempotency && pass_words_fit(r))
+        add_row(b, SWITCH(no_code, "no-code", "it opens without a code, to anyone who buzzes"));
     if (r->idempotency)
         add_row(b, TEXT(idempotency_key, "idempotency-key", "KEY", "Idempotency-Key [a new one]"));
     if (r->match)
@@ -255,6 +264,8 @@ static struct operation *make_operation(const struct operation_row *row)
     };
     add_shape(&b, row->query, true);
     add_shape(&b, row->body, false);
+    for (const struct field *f = pass_words_fields; f->name && pass_words_fit(row); f++)
+        add_flag(&b, f, NULL, false);
     add_extra_rows(&b);
     add_operands(o);
     o->command.options = b.rows;

@@ -16,7 +16,7 @@ struct operation_flag {
 struct operation_options {
     const char *values[OPERATION_FLAGS_MAX]; /* of the flags; NULL: not given */
     const char *building, *body, *idempotency_key, *if_match, *output, *profile, *ca_file;
-    bool json, dry_run, all;
+    bool json, dry_run, all, no_code;
 };
 
 struct operation {

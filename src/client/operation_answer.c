@@ -8,6 +8,7 @@
 #include "base/terminal.h"
 #include "client/complain.h"
 #include "client/login_scopes.h"
+#include "client/pass_words.h"
 #include "client/print.h"
 #include "client/profile.h"
 #include "client/request_words.h"
@@ -96,6 +97,7 @@ static int print_json(struct str body, bool json)
         print_json_line(body);
     } else {
         request_words_replace(value);
+        pass_words_tell(json_object_get(value, "data"));
         print_text_without(value, hidden, print_columns(stdout), stdout);
     }
     if (!json && json_is_true(json_object_get(json_object_get(value, "pagination"), "has_more")))
@@ -180,7 +182,8 @@ void operation_print_rows(struct operation_rows *rows, const json_t *page)
     json_t *row;
     size_t i;
     if (!rows->json && json_array_size(page)) {
-        json_t *answer = json_pack("{s:O}", "data", page);
+        json_t *answer = json_pack("{s:o}", "data", json_deep_copy(page));
+        pass_words_tell(json_object_get(answer, "data"));
         print_text_without(answer, hidden, print_columns(stdout), stdout);
         json_decref(answer);
     }

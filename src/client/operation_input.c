@@ -7,6 +7,7 @@
 
 #include "client/complain.h"
 #include "client/day_words.h"
+#include "client/pass_words.h"
 
 #define BODY_MAX (1U << 20)
 
@@ -153,6 +154,17 @@ static int begin_body(const struct operation *o, const struct operation_options 
     return EXIT_DONE;
 }
 
+/* The words of a pass become fields of its body. */
+static int read_pass(const struct operation *o, const struct operation_options *given, json_t *body)
+{
+    const char *why = pass_words_fit(o->row) ? pass_words_read(body, pass_words_today()) : NULL;
+    if (given->no_code)
+        json_object_set_new(body, "code", json_false());
+    if (why)
+        complain("%s: %s", o->command.name, why);
+    return why ? EXIT_USAGE : EXIT_DONE;
+}
+
 /* ---- checks ---- */
 
 static int check_shape(const struct operation *o, const struct shape *shape, const json_t *object, struct arena *a)
@@ -185,6 +197,8 @@ int operation_input_read(const struct operation *o, const struct operation_optio
     int status = begin_body(o, given, &in);
     if (!status)
         status = set_values(o, given, &in);
+    if (!status)
+        status = read_pass(o, given, in.body);
     if (!status)
         status = check_shape(o, o->row->query, in.query, a);
     if (!status)

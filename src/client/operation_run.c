@@ -251,7 +251,7 @@ static int send_call(struct run *r)
         complain("to try again without doing it twice: --idempotency-key %s", r->call.idempotency_key);
     if (!status)
         status = operation_print(r->o, &r->remote, &answer, r->given);
-    if (!status && !r->given->json && !strcmp(row->id, "createUnlock"))
+    if (!status && !r->given->json && (!strcmp(row->id, "createUnlock") || !strcmp(row->id, "createPass")))
         tell_missing_steps(r, answer.body);
     return status;
 }

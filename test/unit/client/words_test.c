@@ -2,6 +2,7 @@
 #include "client/day_words.h"
 #include "client/login_scopes.h"
 #include "client/operation_input.h"
+#include "client/pass_words.h"
 #include "client/request_words.h"
 
 #include "base/unit.h"
@@ -42,6 +43,76 @@ static void days_are_read_as_people_write_them(void **state)
         free(text);
         json_decref(days);
     }
+}
+
+/* ---- passes ---- */
+
+#define SUNDAY 20786 /* 2026-11-29 */
+
+static const struct {
+    const char *typed, *body; /* NULL: refused */
+} passes[] = {
+    {"{'days': ['tuesday'], 'from': '09:00', 'to': '12:00', 'until': '2027-03-01'}",
+     "{'until': '2027-03-02T00:00', 'windows': [{'days': ['tuesday'], 'start': '09:00', 'end': '12:00'}]}"},
+    {"{'on': 'tomorrow', 'hours': '08:00-12:00'}", "{'from': '2026-11-30T08:00', 'until': '2026-11-30T12:00'}"},
+    {"{'on': 'saturday', 'from': '22:00', 'to': '02:00'}", "{'from': '2026-12-05T22:00', 'until': '2026-12-06T02:00'}"},
+    {"{'on': 'sunday'}", "{'from': '2026-12-06T00:00', 'until': '2026-12-07T00:00'}"},
+    {"{'from': '2027-08-01', 'until': '2027-08-31'}", "{'from': '2027-08-01T00:00', 'until': '2027-09-01T00:00'}"},
+    {"{'from': 'today', 'hours': '22:00-06:00', 'until': '2028-02-29'}",
+     "{'from': '2026-11-29T22:00', 'until': '2028-03-01T06:00', 'windows': [{'days': ['sunday', 'monday', 'tuesday', "
+     "'wednesday', 'thursday', 'friday', 'saturday'], 'start': '22:00', 'end': '06:00'}]}"},
+    {"{'days': ['monday']}", "{'windows': [{'days': ['monday'], 'start': '00:00', 'end': '00:00'}]}"},
+    {"{'from': '2026-12-01T08:00:00Z', 'until': null}", "{'from': '2026-12-01T08:00:00Z', 'until': null}"},
+    {"{'label': 'x', 'windows': []}", "{'label': 'x', 'windows': []}"},
+    {"{'from': '09:00'}", NULL},
+    {"{'to': '12:00'}", NULL},
+    {"{'hours': '9-12'}", NULL},
+    {"{'hours': '09:00-12:00', 'windows': []}", NULL},
+    {"{'on': 'someday'}", NULL},
+    {"{'on': 'monday', 'days': ['monday']}", NULL},
+    {"{'on': 'monday', 'until': '2027-01-01'}", NULL},
+};
+
+/* With ' for each quote. */
+static json_t *json_of(const char *text)
+{
+    char copy[1024];
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *p = copy; *p; p++)
+        *p = *p == '\'' ? '"' : *p;
+    json_t *value = json_loads(copy, 0, NULL);
+    assert_non_null(value);
+    return value;
+}
+
+static void a_pass_is_read_as_people_write_it(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(passes); i++) {
+        json_t *body = json_of(passes[i].typed), *expected = passes[i].body ? json_of(passes[i].body) : NULL;
+        const char *why = pass_words_read(body, SUNDAY);
+        if (!!why == !!expected || (expected && !json_equal(body, expected)))
+            fail_msg("%s: %s", passes[i].typed, why ? why : json_dumps(body, 0));
+        json_decref(expected);
+        json_decref(body);
+    }
+}
+
+static void a_pass_of_a_list_is_told_in_a_sentence(void **state)
+{
+    (void)state;
+    json_t *rows = json_of(
+        "[{'label': 'Cleaner', 'type': 'passcode', 'ends_at': '2027-03-01T23:00:00.000Z', 'remaining_uses': 3, 'pass': "
+        "{'from': null, 'until': '2027-03-01T23:00:00.000Z', 'timezone': 'Europe/Madrid', 'windows': "
+        "[{'days': ['tuesday', 'friday'], 'start': '22:00', 'end': '06:00'}]}}, {'label': 'Other', 'ends_at': 'x'}]");
+    json_t *told =
+        json_of("[{'label': 'Cleaner', 'type': 'passcode', 'opens': 'with the code on Tuesdays and Fridays from 22:00 "
+                "to 06:00 the next "
+                "day, until 2027-03-02 00:00, at most 3 times (Europe/Madrid)'}, {'label': 'Other', 'ends_at': 'x'}]");
+    pass_words_tell(rows);
+    assert_true(json_equal(rows, told));
+    json_decref(rows);
+    json_decref(told);
 }
 
 /* ---- requests in texts ---- */
@@ -161,6 +232,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(days_are_read_as_people_write_them),
+        cmocka_unit_test(a_pass_is_read_as_people_write_it),
+        cmocka_unit_test(a_pass_of_a_list_is_told_in_a_sentence),
         cmocka_unit_test(requests_are_printed_as_commands),
         cmocka_unit_test(only_next_actions_and_commands_of_an_answer_are_changed),
         cmocka_unit_test(a_login_asks_for_scopes_that_a_key_for_programs_can_have),
