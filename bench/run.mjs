@@ -404,6 +404,8 @@ function flood() {
   const out = run('taskset', ['-c', '0,1', join(root, 'build/bench_flood')]);
   for (const [, name, p99] of out.matchAll(/^(\d.*): p99 ([\d.]+) ms/gm))
     result(`call set-up, ${name}, p99`, Number(p99), 'ms', 500, 'asked for', '<= 1');
+  const late = [...out.matchAll(/(\d+) dead, (-?\d+) uses lost$/gm)].reduce((sum, [, dead, lost]) => sum + Number(dead) + Math.abs(lost), 0);
+  result('calls with a late ACK: dead, or without their use', late, '', 0, '', '<= 0');
   process.stdout.write(out.replace(/^\d.*\n/gm, ''));
 }
 
