@@ -4,7 +4,7 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { idempotencyKey, ok } from './lib/client.js';
@@ -12,7 +12,7 @@ import { binary, configText, engine, portero, service, temporaryDirectory } from
 import { diskFault } from './lib/diskfault.js';
 import { METRICS, ready } from './lib/metrics.js';
 import { allowConnections } from './lib/store.js';
-import { edit, eventually, resident, signIn, visit, world } from './lib/world.js';
+import { edit, eventually, resident, signIn, useWorld, visit, world } from './lib/world.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -230,6 +230,28 @@ if (engine === 'sqlite') describe('a start on a full disk', () => {
         empty();
         await w.daemon.ready();
         await eventually(async () => (await ready(w.daemon)).ready, 'readiness');
+    });
+});
+
+// STORE-4
+if (engine === 'sqlite') describe('a database that is removed while the service uses it', () => {
+    const w = useWorld();
+
+    it('is named in the log, takes no write, and is whole when it is put back', async () => {
+        const person = await resident(w.client);
+        const create = () => person.client.post('/v1/unlock', { type: 'passcode', label: 'x', enabled: false }, { headers: { 'Idempotency-Key': idempotencyKey() } });
+        const list = async () => ok(await person.client.get('/v1/unlock')).data;
+        ok(await create(), 201);
+        const before = await list();
+        const path = join(w.daemon.data, 'portero.db');
+        renameSync(path, `${path}.away`);
+        assert.equal((await create()).status, 503);
+        assert.ok(await w.daemon.logged(/ error store_lost path=\S+portero\.db hint=/));
+        await w.daemon.terminate();
+        renameSync(`${path}.away`, path);
+        await w.daemon.start();
+        assert.deepEqual(await list(), before);
+        ok(await create(), 201);
     });
 });
 

@@ -3,18 +3,16 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { idempotencyKey, ok } from './lib/client.js';
+import { ok } from './lib/client.js';
 import { Cluster } from './lib/cluster.js';
 import { portero, temporaryDirectory } from './lib/daemon.js';
 import { METRICS, ready } from './lib/metrics.js';
 import { ownClock } from './lib/nodes.js';
 import { sql } from './lib/store.js';
+import { assertUnavailable, create, list } from './lib/trouble.js';
 import { eventually, resident, world } from './lib/world.js';
 
 const READY_MS = 15_000; // five, and time for a machine that is busy with other tests
-
-const list = (person) => person.client.get('/v1/unlock?limit=100');
-const create = (person, key = idempotencyKey()) => person.client.post('/v1/unlock', { type: 'passcode', label: key, enabled: false }, { headers: { 'Idempotency-Key': key } });
 
 describe('a PostgreSQL server that does not write', () => {
     const directory = temporaryDirectory();
@@ -45,9 +43,7 @@ describe('a PostgreSQL server that does not write', () => {
         let answer; // until then, there is room in the files
         do answer = await create(person);
         while (answer.status < 300);
-        assert.equal(answer.status, 503, answer.text);
-        assert.equal(answer.body.error.code, 'SERVICE_UNAVAILABLE');
-        assert.ok(Number(answer.headers['retry-after']) >= 1);
+        assertUnavailable(answer);
         assert.deepEqual(await reasons(), ['the store cannot be written', 'the disk of the database server is full']);
         ok(await list(person));
         cluster.disk.mend();

@@ -10,6 +10,7 @@ import { portero } from './lib/daemon.js';
 import { freezeInTransaction } from './lib/frozen.js';
 import { METRICS, ready } from './lib/metrics.js';
 import { sql } from './lib/store.js';
+import { assertUnavailable, create, list } from './lib/trouble.js';
 import { eventually, grant, resident, visit, world } from './lib/world.js';
 
 const WORKERS = 8;
@@ -31,8 +32,6 @@ async function worldOn(cluster, store = {}, config = {}) {
     return w;
 }
 
-const list = (person) => person.client.get('/v1/unlock?limit=100');
-const create = (person, key = idempotencyKey()) => person.client.post('/v1/unlock', { type: 'passcode', label: key, enabled: false }, { headers: { 'Idempotency-Key': key } });
 const buzz = (w, person) => w.client.post('/sandbox/calls', { to: person.number, from: '+15550001111' });
 
 /** The answer with the time it took. */
@@ -40,13 +39,6 @@ async function timed(request) {
     const began = Date.now();
     const answer = await request;
     return { ...answer, took: Date.now() - began, ended: Date.now() };
-}
-
-function assertUnavailable(answer) {
-    assert.equal(answer.status, 503, answer.text);
-    assert.equal(answer.body.error.code, 'SERVICE_UNAVAILABLE');
-    assert.equal(answer.body.error.retryable, true);
-    assert.ok(Number(answer.headers['retry-after']) >= 1);
 }
 
 describe('a PostgreSQL server that hangs', () => {

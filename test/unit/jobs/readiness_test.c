@@ -70,6 +70,17 @@ static void a_good_store_is_ready(void **state)
     readiness_free(r);
 }
 
+static void asking_a_good_store_writes_nothing(void **state)
+{
+    struct readiness *r = start(*state);
+    (void)wait_for(r, 0);
+    const int64_t commits = metric_get(metrics.store_commits);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(readiness_wait(r).reason_count, 0);
+    assert_int_equal(metric_get(metrics.store_commits), commits);
+    readiness_free(r);
+}
+
 static void a_stage_other_than_serving_is_the_reason(void **state)
 {
     struct readiness *r = start(*state);
@@ -250,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_good_store_is_ready),
+        TEST(asking_a_good_store_writes_nothing),
         TEST(a_stage_other_than_serving_is_the_reason),
         TEST(a_schema_that_needs_a_newer_program_is_the_reason),
         TEST(a_newer_schema_that_admits_this_program_is_ready),
