@@ -71,7 +71,9 @@ e2e-cover: build clients ## which files CI runs on PostgreSQL: runs all there, a
 	node $(E2E)/cover.js
 
 clients: build $(NODE_MODULES) ## the packages of clients/, of the program's own OpenAPI document, in build/clients
-	flock build/clients.lock node clients/build.mjs
+	build/portero openapi >build/openapi.json
+	{ find clients -type f; echo build.mk build/openapi.json LICENSE $(E2E)/package-lock.json web/site/icons/icon-512.png | tr ' ' '\n'; } | sort | \
+	    flock build/clients.lock scripts/once --makes build/clients node clients/build.mjs
 
 upgrade: build $(NODE_MODULES) ## an upgrade and its undoing under load, with the earlier program of test/e2e/earlier/REVISION
 	$(BUILD_NICE) scripts/earlier
