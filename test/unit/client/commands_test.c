@@ -20,6 +20,7 @@ struct row {
 
 static char directory[] = "/tmp/portero-commands-XXXXXX";
 static struct receiver *service;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these two */
 static const struct row *row;
 static char request[RECEIVED_MAX + 1];
 
@@ -27,9 +28,11 @@ static bool answer_row(struct received *q, void *context)
 {
     char text[OUTPUT_MAX];
     (void)context;
+    pthread_mutex_lock(&lock);
     memcpy(request, q->text, q->n + 1);
     snprintf(text, sizeof text, "HTTP/1.1 %s\r\nContent-Length: %zu\r\n\r\n%s", row->head, strlen(row->body),
              row->body);
+    pthread_mutex_unlock(&lock);
     return received_say(q, str_z(text));
 }
 
@@ -104,15 +107,19 @@ static void name_url(char *text)
 static void check(const struct row *r)
 {
     char out[OUTPUT_MAX], err[OUTPUT_MAX];
+    pthread_mutex_lock(&lock);
     row = r;
     *request = '\0';
+    pthread_mutex_unlock(&lock);
     const int status = type_command(r->typed, out, err);
     name_url(out);
     name_url(err);
+    pthread_mutex_lock(&lock);
     const bool sent = r->sent ? strncmp(request, r->sent, strlen(r->sent)) == 0 : !*request;
     if (status != r->status || strcmp(out, r->out) != 0 || strcmp(err, r->err) != 0 || !sent ||
         (r->with && !strstr(request, r->with)))
         fail_msg("portero %s: exit %d\nout: %s\nerr: %s\nsent: %s", r->typed, status, out, err, request);
+    pthread_mutex_unlock(&lock);
 }
 
 static void check_all(const struct row *rows, size_t count)
