@@ -167,7 +167,7 @@ static void a_file_of_answers_becomes_a_configuration_without_secrets(void **sta
     }
 }
 
-static void what_is_not_answered_has_its_default(void **state)
+static void an_answer_that_is_not_given_is_the_default(void **state)
 {
     (void)state;
     struct setup s;
@@ -238,7 +238,7 @@ int main(void)
         cmocka_unit_test(a_wrong_answer_is_told_at_its_question),
         cmocka_unit_test(an_answer_has_a_longest_form),
         cmocka_unit_test(a_file_of_answers_becomes_a_configuration_without_secrets),
-        cmocka_unit_test(what_is_not_answered_has_its_default),
+        cmocka_unit_test(an_answer_that_is_not_given_is_the_default),
         cmocka_unit_test(an_answer_changes_its_key_and_leaves_everything_else),
         cmocka_unit_test(a_sandbox_is_replaced_and_a_broken_configuration_is_not_touched),
     };

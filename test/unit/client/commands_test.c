@@ -150,7 +150,7 @@ static const struct row answers[] = {
     {"unlock show " ID, "200 OK", "{\"id\":\"" ID "\",\"remaining_uses\":null,\"days\":[\"monday\",\"friday\"]}",
      "GET /v1/unlock/" ID " HTTP", NULL, 0,
      "id              " ID "\nremaining_uses  -\ndays            monday,friday\n", ""},
-    /* what commands a terminal does not reach it */
+    /* control characters do not reach the terminal */
     {"account show", "200 OK", "{\"na\\u001bme\":\"a\\u001b[2Jb\"}", "GET /v1/account ", NULL, 0, "na?me  a?[2Jb\n",
      ""},
     /* an answer that is only an address */
@@ -168,7 +168,6 @@ static void answers_are_printed_for_people_or_as_they_are(void **state)
     check_all(answers, COUNT(answers));
 }
 
-/* CLI-5, CLI-29 */
 static const struct row refusals[] = {
     {"unlock show " ID, "404 Not Found", ERROR("NOT_FOUND", "The grant was not found.", "Read GET /v1/unlock."),
      "GET /v1/unlock/" ID, NULL, 1, "",
@@ -204,6 +203,7 @@ static const struct row refusals[] = {
      "portero: Changed. (VERSION_CONFLICT)\nportero: request: req_1\n"},
 };
 
+/* CLI-5, CLI-29 */
 static void refusals_are_told_with_code_next_step_and_request(void **state)
 {
     (void)state;
