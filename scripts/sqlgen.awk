@@ -231,7 +231,7 @@ function note_row(n, s, key) {
     }
     columns_of[n] = same_columns[key]
 }
-# Notes the row of a list after those that it has as members.
+# Notes the row of a list after its members.
 function note_list(n) {
     if (n in members) return
     note_row(n, lists[n])

@@ -98,6 +98,10 @@ describe('a store that cannot write', () => {
         assert.equal((await ready(w.daemon)).ready, false);
         w.mend();
         await eventually(async () => (await ready(w.daemon)).ready, 'readiness');
+        if (engine === 'sqlite') {
+            assert.ok(await w.daemon.logged(/ error store cannot be written reason="the disk is full" /));
+            assert.ok(await w.daemon.logged(/ info store can be written again\n/));
+        }
         ok(await create(idempotencyKey(), 'kept'), 201);
     });
 
@@ -233,10 +237,10 @@ if (engine === 'sqlite') describe('a start on a full disk', () => {
     });
 });
 
-// STORE-4
 if (engine === 'sqlite') describe('a database that is removed while the service uses it', () => {
     const w = useWorld();
 
+    // STORE-4
     it('is named in the log, takes no write, and is whole when it is put back', async () => {
         const person = await resident(w.client);
         const create = () => person.client.post('/v1/unlock', { type: 'passcode', label: 'x', enabled: false }, { headers: { 'Idempotency-Key': idempotencyKey() } });

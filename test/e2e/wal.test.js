@@ -29,7 +29,7 @@ describe('the write-ahead log', () => {
         assert.deepEqual(hash(), before, args.join(' '));
     };
 
-    it('is that of an SQLite whose version the log tells at the start, with advice for one that has the bug', async () => {
+    it('belongs to an SQLite whose version the log tells at the start, with advice for one that has the bug', async () => {
         assert.match(daemon.stderr, / (?:warn sqlite version=3\.\d+\.\d+ advice="let no other program write or checkpoint|info sqlite version=3\.\d+\.\d+\n)/);
     });
 

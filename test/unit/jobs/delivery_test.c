@@ -431,7 +431,7 @@ static void test_a_failed_delivery_is_repeated_with_the_same_event_and_then_fail
         assert_string_equal(strstr(s->heard[i], "\r\n\r\n"), strstr(s->heard[0], "\r\n\r\n"));
 }
 
-/* Ten deliveries that are due for four days: a failure of one ends those that have not begun, unless the service was
+/* Ten deliveries that are due for four days: a failure of one ends all that have not begun, unless the service was
  * away. */
 /* WEBHOOK-29 */
 static void test_deliveries_of_an_endpoint_that_fails_are_given_up_when_they_are_late(void **state)
