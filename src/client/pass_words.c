@@ -6,6 +6,8 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/str.h"
+#include "base/unix.h"
 #include "client/day_words.h"
 
 #define DAY_S        86400
@@ -38,12 +40,26 @@ bool pass_words_fit(const struct operation_row *row)
 
 /* ---- dates ---- */
 
+/* The number of `n` digits at a place of a text that is long enough; -1: it is none. */
+static int number_at(const char *text, size_t at, size_t n)
+{
+    uint64_t value;
+    return str_to_u64(str_n(text + at, n), 9999, &value) ? (int)value : -1;
+}
+
+/* The day of a date and its time of day. Values out of range count on, as timegm has it. */
+static time_t seconds_of(int year, int month, int day, int hour, int minute)
+{
+    return timegm(
+        &(struct tm){.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_hour = hour, .tm_min = minute});
+}
+
 long pass_words_today(void)
 {
     const time_t now = time(NULL);
     struct tm local;
     localtime_r(&now, &local);
-    return timegm(&(struct tm){.tm_year = local.tm_year, .tm_mon = local.tm_mon, .tm_mday = local.tm_mday}) / DAY_S;
+    return seconds_of(local.tm_year + 1900, local.tm_mon + 1, local.tm_mday, 0, 0) / DAY_S;
 }
 
 static void format_day(long day, char ret[static DATE_ROOM])
@@ -57,8 +73,7 @@ static void format_day(long day, char ret[static DATE_ROOM])
 /* "today", "tomorrow", the next day of a name, or a date. False for anything else. */
 static bool read_day(const char *text, long today, long *ret)
 {
-    struct tm tm = {0};
-    const char *end = strptime(text, "%Y-%m-%d", &tm);
+    char again[DATE_ROOM];
     if (!strcmp(text, "today") || !strcmp(text, "tomorrow")) {
         *ret = today + (text[2] == 'm');
         return true;
@@ -68,17 +83,22 @@ static bool read_day(const char *text, long today, long *ret)
             *ret = today + next;
             return true;
         }
-    if (!end || *end || strlen(text) != strlen("2026-12-01"))
+    if (strlen(text) != strlen("2026-12-01"))
         return false;
-    *ret = timegm(&tm) / DAY_S;
+    const long day = seconds_of(number_at(text, 0, 4), number_at(text, 5, 2), number_at(text, 8, 2), 0, 0) / DAY_S;
+    format_day(day, again);
+    if (strcmp(text, again) != 0)
+        return false;
+    *ret = day;
     return true;
 }
 
 static bool is_clock(const char *text)
 {
-    struct tm tm;
-    const char *end = text ? strptime(text, "%H:%M", &tm) : NULL;
-    return end && !*end && strlen(text) == strlen(MIDNIGHT);
+    if (!text || strlen(text) != strlen(MIDNIGHT) || text[2] != ':')
+        return false;
+    const int hour = number_at(text, 0, 2), minute = number_at(text, 3, 2);
+    return hour >= 0 && hour < 24 && minute >= 0 && minute < 60;
 }
 
 /* ---- typed ---- */
@@ -226,11 +246,12 @@ static void put_windows(const json_t *windows, struct buf *out)
 /* " until 2026-12-31 12:00", in the zone that TZ names. */
 static void put_moment(const char *word, const char *at, struct buf *out)
 {
-    struct tm tm = {0}, local;
+    struct tm local;
     char text[MOMENT_ROOM];
-    if (!at || !strptime(at, "%Y-%m-%dT%H:%M:%S", &tm))
+    if (!at || strlen(at) < strlen("2026-12-01T08:00"))
         return;
-    const time_t time = timegm(&tm);
+    const time_t time = seconds_of(number_at(at, 0, 4), number_at(at, 5, 2), number_at(at, 8, 2), number_at(at, 11, 2),
+                                   number_at(at, 14, 2));
     localtime_r(&time, &local);
     strftime(text, sizeof text, "%Y-%m-%d %H:%M", &local);
     buf_printf(out, ", %s %s", word, text);
