@@ -4,10 +4,9 @@
 #include "net/receiver.h"
 
 #include "base/unit.h"
+#include "client/typed.h"
 
-#define OUTPUT_MAX 8192
-#define WORDS_MAX  16
-#define ID         "6b018faceb9d0c2ba6000001"
+#define ID "6b018faceb9d0c2ba6000001"
 
 struct row {
     const char *typed;
@@ -26,7 +25,7 @@ static char request[RECEIVED_MAX + 1];
 
 static bool answer_row(struct received *q, void *context)
 {
-    char text[OUTPUT_MAX];
+    char text[TYPED_MAX];
     (void)context;
     pthread_mutex_lock(&lock);
     memcpy(request, q->text, q->n + 1);
@@ -51,69 +50,16 @@ static int close_service(void **state)
     return rmdir(directory);
 }
 
-/* ---- a command, and what it prints ---- */
-
-struct captured {
-    int fd, kept;
-    FILE *file;
-};
-
-static void capture(struct captured *c, FILE *stream)
-{
-    fflush(stream);
-    c->fd = fileno(stream);
-    c->kept = dup(c->fd);
-    c->file = tmpfile();
-    assert_non_null(c->file);
-    assert_true(dup2(fileno(c->file), c->fd) >= 0);
-}
-
-static void release(struct captured *c, FILE *stream, char ret[static OUTPUT_MAX])
-{
-    fflush(stream);
-    assert_true(dup2(c->kept, c->fd) >= 0);
-    close(c->kept);
-    rewind(c->file);
-    ret[fread(ret, 1, OUTPUT_MAX - 1, c->file)] = '\0';
-    fclose(c->file);
-}
-
-static int type_command(const char *typed, char out[static OUTPUT_MAX], char err[static OUTPUT_MAX])
-{
-    char line[1024], *argv[WORDS_MAX + 2] = {(char[]){"portero"}}, *rest = NULL;
-    int argc = 1;
-    struct captured outs, errs;
-    snprintf(line, sizeof line, "%s", typed);
-    for (char *word = strtok_r(line, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        assert_true(argc <= WORDS_MAX);
-        argv[argc++] = word;
-    }
-    capture(&outs, stdout);
-    capture(&errs, stderr);
-    const int status = command_main(&client_program, argc, argv);
-    release(&errs, stderr, err);
-    release(&outs, stdout, out);
-    return status;
-}
-
-/* The service's address, which differs each time, as URL. */
-static void name_url(char *text)
-{
-    for (char *at; (at = strstr(text, service->url));)
-        memmove(at + strlen("URL"), at + strlen(service->url), strlen(at + strlen(service->url)) + 1),
-            memcpy(at, "URL", strlen("URL"));
-}
-
 static void check(const struct row *r)
 {
-    char out[OUTPUT_MAX], err[OUTPUT_MAX];
+    char out[TYPED_MAX], err[TYPED_MAX];
     pthread_mutex_lock(&lock);
     row = r;
     *request = '\0';
     pthread_mutex_unlock(&lock);
-    const int status = type_command(r->typed, out, err);
-    name_url(out);
-    name_url(err);
+    const int status = typed(&client_program, r->typed, out, err);
+    typed_replace(out, service->url, "URL");
+    typed_replace(err, service->url, "URL");
     pthread_mutex_lock(&lock);
     const bool sent = r->sent ? strncmp(request, r->sent, strlen(r->sent)) == 0 : !*request;
     if (status != r->status || strcmp(out, r->out) != 0 || strcmp(err, r->err) != 0 || !sent ||
@@ -256,10 +202,10 @@ static void a_request_can_be_shown_in_place_of_being_sent(void **state)
 
 static void help_names_each_command_and_those_of_the_service(void **state)
 {
-    char out[OUTPUT_MAX], err[OUTPUT_MAX], line[64];
+    char out[TYPED_MAX], err[TYPED_MAX], line[64];
     const struct command *c;
     (void)state;
-    assert_int_equal(type_command("help", out, err), 0);
+    assert_int_equal(typed(&client_program, "help", out, err), 0);
     for (size_t i = 0; (c = client_program.at(i)); i++) {
         snprintf(line, sizeof line, "\n  %s ", c->name);
         if (!strstr(out, line))
@@ -268,7 +214,7 @@ static void help_names_each_command_and_those_of_the_service(void **state)
     for (size_t i = 0; client_program.others[i]; i++)
         assert_non_null(strstr(out, client_program.others[i]));
     assert_string_equal(err, "");
-    assert_int_equal(type_command("unlock create --help", out, err), 0);
+    assert_int_equal(typed(&client_program, "unlock create --help", out, err), 0);
     assert_int_equal(
         strncmp(out, "Usage: portero unlock create [OPTION]…\n", strlen("Usage: portero unlock create [OPTION]…\n")),
         0);
