@@ -153,15 +153,13 @@ static void put_shape(const char *member, const struct shape *shape)
 
 static void put_row(const struct route *r)
 {
-    static const char *const methods[] = {
-        [HTTP_GET] = "GET", [HTTP_POST] = "POST", [HTTP_PUT] = "PUT", [HTTP_PATCH] = "PATCH", [HTTP_DELETE] = "DELETE"};
     char name[OPERATION_NAME_MAX];
     operation_command_name(r, name);
     fputs("    {.id = ", stdout);
     put_string(r->operation_id);
     put_member("name", name);
     put_member("summary", r->doc.summary);
-    put_member("method", methods[r->method]);
+    put_member("method", http_method_names[r->method].p);
     put_member("path", r->path);
     put_member("media", r->media);
     put_shape("query", r->query);

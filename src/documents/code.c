@@ -258,7 +258,7 @@ static void put_curl(const struct docs_operation *o, struct buf *out)
         buf_lit(out, "--location ");
     if (o->row->method != (o->body ? HTTP_POST : HTTP_GET)) {
         buf_lit(out, "-X ");
-        docs_put_method(o->row, out);
+        buf_str(out, http_method_names[o->row->method]);
         buf_char(out, ' ');
     }
     put_example_url(o, &text);
@@ -298,7 +298,7 @@ static void put_javascript(const struct docs_operation *o, struct buf *out)
     buf_lit(out, "const response = await fetch(\"");
     put_example_url(o, out);
     buf_lit(out, "\", {\n  method: \"");
-    docs_put_method(o->row, out);
+    buf_str(out, http_method_names[o->row->method]);
     buf_lit(out, "\",\n  headers: {\n");
     if (route_needs_key(o->row))
         buf_lit(out, "    \"Authorization\": `Bearer ${process.env.PORTERO_KEY}`,\n");
@@ -335,7 +335,7 @@ static void put_python(const struct docs_operation *o, struct buf *out)
     buf_lit(out, "from urllib.request import Request, urlopen\n\nrequest = Request(\n    \"");
     put_example_url(o, out);
     buf_lit(out, "\",\n    method=\"");
-    docs_put_method(o->row, out);
+    buf_str(out, http_method_names[o->row->method]);
     buf_lit(out, "\",\n    headers={\n");
     if (route_needs_key(o->row))
         buf_lit(out, "        \"Authorization\": \"Bearer \" + os.environ[\"PORTERO_KEY\"],\n");

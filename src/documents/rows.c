@@ -111,22 +111,12 @@ void docs_put_operation_link(const struct route *row, struct docs_out *out)
     free(path);
 }
 
-void docs_put_method(const struct route *row, struct buf *out)
-{
-    for (const char *c = openapi_method(row); *c; c++)
-        buf_char(out, (char)(*c & ~0x20));
-}
-
 void docs_put_line(const struct route *row, struct docs_out *out)
 {
     char class[32], path[OPENAPI_PATH_MAX];
-    struct buf method = BUF(16);
-    docs_put_method(row, &method);
-    buf_char(&method, '\0');
     snprintf(class, sizeof class, "method %s", openapi_method(row));
-    docs_strong(out, class, method.p);
+    docs_strong(out, class, http_method_names[row->method].p);
     buf_char(out->to, ' ');
     openapi_path(row, path);
     docs_word(out, path);
-    buf_done(&method);
 }

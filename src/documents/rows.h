@@ -31,8 +31,5 @@ char *docs_tag_path(const char *tag);
 /* Appends a link to the operation. */
 void docs_put_operation_link(const struct route *row, struct docs_out *out);
 
-/* Appends the method in capitals. */
-void docs_put_method(const struct route *row, struct buf *out);
-
 /* Appends method and path. */
 void docs_put_line(const struct route *row, struct docs_out *out);

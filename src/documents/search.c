@@ -84,8 +84,7 @@ static void index_operation(void *arg, const struct route *row)
     char *page = docs_tag_path(row->doc.tag);
     put_operation_words(row, &words);
     openapi_path(row, path);
-    docs_put_method(row, &kind);
-    buf_printf(&kind, " %s", path);
+    buf_printf(&kind, "%s %s", http_method_names[row->method].p, path);
     docs_index(index, buf_view(&kind), str_z(row->doc.summary), json_sprintf("%s#%s", page, row->operation_id),
                buf_view(&words));
     buf_done(&words);

@@ -44,17 +44,16 @@ static bool all(struct str s, bool (*is)(char))
 
 /* ---- request line ---- */
 
+const struct str http_method_names[HTTP_OTHER] = {
+    [HTTP_GET] = {"GET", 3},     [HTTP_HEAD] = {"HEAD", 4},     [HTTP_POST] = {"POST", 4},      [HTTP_PUT] = {"PUT", 3},
+    [HTTP_PATCH] = {"PATCH", 5}, [HTTP_DELETE] = {"DELETE", 6}, [HTTP_OPTIONS] = {"OPTIONS", 7}};
+
 static enum http_method method_named(struct str m)
 {
-    static const struct {
-        const char *name;
-        enum http_method method;
-    } known[] = {{"GET", HTTP_GET}, {"POST", HTTP_POST}, {"PATCH", HTTP_PATCH},    {"DELETE", HTTP_DELETE},
-                 {"PUT", HTTP_PUT}, {"HEAD", HTTP_HEAD}, {"OPTIONS", HTTP_OPTIONS}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (str_eq(m, str_z(known[i].name)))
-            return known[i].method;
-    return HTTP_OTHER;
+    unsigned i = 0;
+    while (i < HTTP_OTHER && !str_eq(m, http_method_names[i]))
+        i++;
+    return (enum http_method)i;
 }
 
 static enum err read_http_version(struct str v, struct http_framing *f)

@@ -12,6 +12,7 @@
 #define HTTP_MAX_BODY    102400
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_PUT, HTTP_PATCH, HTTP_DELETE, HTTP_OPTIONS, HTTP_OTHER };
+extern const struct str http_method_names[HTTP_OTHER]; /* NUL-terminated */
 
 struct http_header {
     struct str name, value; /* value without surrounding white space */

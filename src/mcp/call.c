@@ -266,17 +266,6 @@ enum err mcp_call_body(struct request *q, json_t **ret)
 
 /* ---- the call ---- */
 
-static void set_call_method(struct http_request *r, enum http_method method)
-{
-    static const struct str names[] = {[HTTP_GET] = {"GET", 3},
-                                       [HTTP_POST] = {"POST", 4},
-                                       [HTTP_PUT] = {"PUT", 3},
-                                       [HTTP_PATCH] = {"PATCH", 5},
-                                       [HTTP_DELETE] = {"DELETE", 6}};
-    r->method = method;
-    r->method_text = names[method];
-}
-
 static const struct field *body_field(const struct shape *body, const char *name)
 {
     for (size_t i = 0; i < body->field_count; i++)
@@ -334,7 +323,8 @@ bool mcp_call_make(struct request *q, const struct route *row, const struct json
     }
     read_arguments(&c);
     x->values.tag = row->match != MATCH_NONE && !x->values.given[DOOR_MATCH].p ? tag_row(row) : NULL;
-    set_call_method(q->http, row->method);
+    q->http->method = row->method;
+    q->http->method_text = http_method_names[row->method];
     service_become(q, row);
     return true;
 }
