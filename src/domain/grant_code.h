@@ -9,5 +9,5 @@ enum err grant_code_check(struct tx *tx, const struct id *building, const struct
 /* Sets g->code to four digits, chosen uniformly from the codes that no enabled passcode of the building has; to six for
  * a pass without end, or with one more than 31 days later. Fails with ERR_INVALID_UNLOCK if all are taken. */
 enum err grant_code_generate(struct tx *tx, const struct id *building, struct grant *g) CHECKED;
-/* Sets g->few_codes and g->codes_left: of all four-digit codes, those that no enabled passcode of the building has. */
+/* Sets g->few_codes and g->codes_left: the four-digit codes that no enabled passcode of the building has. */
 enum err grant_codes_count(struct tx *tx, const struct id *building, struct grant *g) CHECKED;
