@@ -30,21 +30,24 @@ static bool is_zoneless(struct val moment)
     return !v_set(moment) || time_parse(moment.s, &(int64_t){0});
 }
 
-/* The building's zone. A building without one needs another only for local times. */
-static enum err default_zone(struct tx *tx, const struct id *building, const struct pass_input *in, struct grant *g)
+/* The building's zone, unless the pass names one. STR_NONE: it has none. */
+static enum err building_zone(struct tx *tx, const struct id *building, const struct pass_input *in, struct str *ret)
 {
     CURSOR c;
     if (v_given(in->timezone))
         return ERR_NONE;
     enum err e = db_one(tx->db, SQL(building_zone, .id = building), &c);
-    if (e)
-        return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    const struct row_building_zone row = row_building_zone(&c, tx->arena);
-    g->schedule.timezone = row.timezone;
-    if (g->schedule.timezone.p)
-        return ERR_NONE;
-    g->schedule.timezone = STR("UTC");
-    return is_zoneless(in->from) && is_zoneless(in->until) && !(v_set(in->windows) && in->windows.count)
+    if (!e)
+        *ret = row_building_zone(&c, tx->arena).timezone;
+    return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
+}
+
+/* A building without a zone needs one only for local times. */
+static enum err set_default_zone(struct tx *tx, struct str zone, const struct pass_input *in, struct grant *g)
+{
+    g->schedule.timezone = zone.p ? zone : STR("UTC");
+    return zone.p || v_given(in->timezone) ||
+                   (is_zoneless(in->from) && is_zoneless(in->until) && !(v_set(in->windows) && in->windows.count))
                ? ERR_NONE
                : pass_invalid(tx, "timezone", "is needed: the building has none");
 }
@@ -160,8 +163,7 @@ static enum err set_pass_code(struct tx *tx, const struct pass_input *in, struct
     return ERR_NONE;
 }
 
-/* All given fields. */
-static enum err set_fields(struct tx *tx, const struct pass_input *in, struct grant *g)
+enum err pass_rules_update(struct tx *tx, const struct pass_input *in, struct grant *g)
 {
     enum err e = set_zone(tx, in, g);
     if (!e)
@@ -171,11 +173,10 @@ static enum err set_fields(struct tx *tx, const struct pass_input *in, struct gr
     return e ? e : set_others(tx, in, g);
 }
 
-static enum err pass_rules_create(struct tx *tx, const struct id *building, const struct pass_input *in,
-                                  struct grant *g)
+enum err pass_rules_create(struct tx *tx, struct str zone, const struct pass_input *in, struct grant *ret)
 {
     const bool open = v_given(in->code) && !in->code.b;
-    *g = (struct grant){
+    *ret = (struct grant){
         .pass = true,
         .type = open ? GRANT_TIMER : GRANT_PASSCODE,
         .enabled = true,
@@ -184,15 +185,18 @@ static enum err pass_rules_create(struct tx *tx, const struct id *building, cons
         .created_us = tx->now_us,
         .ends_us = GRANT_NO_END,
     };
-    enum err e = default_zone(tx, building, in, g);
-    return e ? e : set_fields(tx, in, g);
+    enum err e = set_default_zone(tx, zone, in, ret);
+    return e ? e : pass_rules_update(tx, in, ret);
 }
 
 enum err pass_create(struct tx *tx, const struct grant_place *place, const struct pass_input *in,
                      const struct grant_request *request, struct grant *ret, bool *ret_replayed)
 {
-    struct grant g;
-    const enum err made = pass_rules_create(tx, place->building, in, &g);
+    struct grant g = {.pass = true};
+    struct str zone = STR_NONE;
+    enum err made = building_zone(tx, place->building, in, &zone);
+    if (!made)
+        made = pass_rules_create(tx, zone, in, &g);
     enum err e = grant_add(tx, place, request, made, &g, ret_replayed);
     if (!e && g.type == GRANT_PASSCODE)
         e = grant_codes_count(tx, place->building, &g);
@@ -214,7 +218,7 @@ enum err pass_get(struct tx *tx, const struct grant_place *place, const struct i
 
 static enum err change_pass(struct tx *tx, const void *input, struct grant *g)
 {
-    return g->pass ? set_fields(tx, input, g) : ERR_NOT_FOUND;
+    return g->pass ? pass_rules_update(tx, input, g) : ERR_NOT_FOUND;
 }
 
 enum err pass_update(struct tx *tx, const struct grant_place *place, const struct id *id, int64_t version,

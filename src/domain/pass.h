@@ -26,6 +26,11 @@ struct pass_input {
     struct val note;
 };
 
+/* The rules of a creation in a building with this zone (STR_NONE: it has none), and of a change: they never use the
+ * store. The creation's code is "" if it is to be generated. Fail with ERR_INVALID_UNLOCK; *g is then undefined. */
+enum err pass_rules_create(struct tx *tx, struct str zone, const struct pass_input *in, struct grant *ret) CHECKED;
+enum err pass_rules_update(struct tx *tx, const struct pass_input *in, struct grant *g) CHECKED;
+
 /* *ret also tells whether few four-digit codes are left. */
 enum err pass_create(struct tx *tx, const struct grant_place *place, const struct pass_input *in,
                      const struct grant_request *request, struct grant *ret, bool *ret_replayed) CHECKED;

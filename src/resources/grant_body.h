@@ -29,6 +29,9 @@ struct pass_calendar {
     struct val from, until, windows, timezone, next_opening, note;
 };
 extern const struct shape pass_window_shape; /* struct pass_window */
+/* struct pass_input; of resources/pass.c */
+extern const struct shape pass_create_shape;
+extern const struct shape pass_update_shape;
 struct val pass_windows(struct arena *a, const struct schedule *s);
 
 /* The values of a grant. Borrows g and building, which must not move while the body is in use. */

@@ -37,10 +37,10 @@ static const struct field create_fields[] = {
     IN(code, T_BOOL, .doc = "false: it opens without a code, as soon as somebody buzzes; default true"),
     COMMON,
 };
-static const struct shape create_shape = SHAPE(struct pass_input, "PassCreate", create_fields);
+const struct shape pass_create_shape = SHAPE(struct pass_input, "PassCreate", create_fields);
 static const struct field update_fields[] = {COMMON};
-static const struct shape update_shape = SHAPE(struct pass_input, "PassUpdate", update_fields, .least = 1,
-                                               .doc = "omitted fields stay unchanged; a calendar's parts are replaced");
+const struct shape pass_update_shape = SHAPE(struct pass_input, "PassUpdate", update_fields, .least = 1,
+                                             .doc = "omitted fields stay unchanged; a calendar's parts are replaced");
 
 #define FILTER(member, type, ...) FIELD(struct grant_filter, member, type, __VA_ARGS__)
 static const struct field query_fields[] = {
@@ -125,7 +125,7 @@ static const struct route rows[] = {
                            .flags = DOC_EXTENSION | DOC_NO_TOOL)),
     ROUTE(
         "createPass", POST, "/v1/passes", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY,
-        .building = BUILDING_HEADER, .idempotency = NEED_REQUIRED, .receipt = pass_receipt, .body = &create_shape,
+        .building = BUILDING_HEADER, .idempotency = NEED_REQUIRED, .receipt = pass_receipt, .body = &pass_create_shape,
         .body_error = ERR_INVALID_UNLOCK, .run = RUN_WRITE, .handler = create_pass, .reply = &unlock_shape,
         .flags = ROUTE_ETAG | ROUTE_SITE, .store_error = ERR_CREATE_FAILED,
         .doc = ROUTE_DOC(
@@ -144,7 +144,7 @@ static const struct route rows[] = {
             .other_status = 200, .flags = DOC_LOCATION | DOC_REPLAY | DOC_EXTENSION,
             .errors = ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED))),
     ROUTE("updatePass", PATCH, "/v1/passes/{id}", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE),
-          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .match = MATCH_GRANT, .body = &update_shape,
+          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .match = MATCH_GRANT, .body = &pass_update_shape,
           .body_error = ERR_INVALID_UNLOCK, .run = RUN_WRITE, .handler = update_pass, .reply = &unlock_shape,
           .flags = ROUTE_ETAG | ROUTE_SITE, .store_error = ERR_UPDATE_FAILED,
           .doc = ROUTE_DOC(
