@@ -95,9 +95,15 @@ static struct usable read_usable(const struct cursor *c, enum grant_type type, s
     if (code.n && code.n <= GRANT_CODE_MAX)
         memcpy(u.code, code.p, code.n);
     u.pass = row.windows.p;
-    if (u.pass || type == GRANT_ROUTINE)
-        u.schedule = grant_row_schedule(&row.schedule, row.windows);
+    u.times = row.schedule;
+    u.windows = row.windows;
     return u;
+}
+
+struct schedule door_schedule(const struct usable *grant)
+{
+    return grant->pass || grant->type == GRANT_ROUTINE ? grant_row_schedule(&grant->times, grant->windows)
+                                                       : (struct schedule){.count = 0};
 }
 
 enum err door_usable(struct tx *tx, const struct door *door, enum grant_type type, const struct usable **ret,

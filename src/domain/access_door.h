@@ -35,8 +35,12 @@ struct usable {
     bool voice;
     char code[GRANT_CODE_MAX + 1]; /* padded with zeros, for a comparison in constant time */
     int64_t ends_us;               /* or GRANT_NO_END */
-    struct schedule schedule;
+    struct row_schedule times;     /* as stored, as the next: read by door_schedule() */
+    struct str windows;
 };
+
+/* The windows of a usable grant. A code's are read only once it matches: most of a building's do not. */
+struct schedule door_schedule(const struct usable *grant);
 
 /* The usable grants of one type, oldest first, in the arena. */
 enum err door_usable(struct tx *tx, const struct door *door, enum grant_type type, const struct usable **ret,

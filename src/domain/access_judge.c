@@ -42,6 +42,12 @@ static bool judge_shut(const struct door *door, struct str from, struct access_d
 
 /* ---- a call arrives ---- */
 
+static bool judge_open(const struct usable *grant, int64_t now_us)
+{
+    const struct schedule s = door_schedule(grant);
+    return schedule_contains(&s, now_us);
+}
+
 /* The oldest open timer, else the oldest routine in its window, else NULL. */
 static enum err judge_find_open(struct tx *tx, const struct door *door, const struct usable **ret)
 {
@@ -58,7 +64,7 @@ static enum err judge_find_open(struct tx *tx, const struct door *door, const st
     if (e)
         return e;
     size_t i = 0;
-    while (i < count && !schedule_contains(&list[i].schedule, tx->now_us))
+    while (i < count && !judge_open(&list[i], tx->now_us))
         i++;
     *ret = i < count ? &list[i] : NULL;
     return ERR_NONE;
@@ -138,7 +144,7 @@ static const struct usable *judge_match_now(const struct usable *list, size_t co
 {
     const struct usable *found = judge_match_code(list, count, digits, spoken);
     *ret_closed = NULL;
-    while (found && !schedule_contains(&found->schedule, now_us)) {
+    while (found && !judge_open(found, now_us)) {
         *ret_closed = found++;
         found = judge_match_code(found, (size_t)(list + count - found), digits, spoken);
     }

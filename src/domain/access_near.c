@@ -39,7 +39,7 @@ struct access_near near_outside(const struct usable *grant, int64_t now_us)
                             .enabled = true,
                             .remaining_uses = grant->remaining_uses,
                             .ends_us = grant->ends_us,
-                            .schedule = grant->schedule};
+                            .schedule = door_schedule(grant)};
     struct access_near near = {.grant_id = g.id};
     (void)near_miss(&g, now_us, &near);
     return near;
