@@ -222,6 +222,7 @@ $(BUILD)/domain_guesses_test: $(call archives,jobs)
 $(BUILD)/media_echo_test: $(call archives,speech)
 # The browser's side (test/unit/webrtc/raw_browser.h).
 $(BUILD)/sip_listener_test $(BUILD)/webrtc_webrtc_test: private own_libraries := -lcmocka $(srtp)
+$(BUILD)/bench_passes: private own_libraries := -lcmocka # the fixture of the unit tests
 $(BUILD)/bench_webrtc: private own_libraries := $(srtp)
 
 $(BUILD)/libpowerloss.so: test/crash/powerloss.c $(BUILD)/flags

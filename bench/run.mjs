@@ -16,6 +16,7 @@ import { handshakes } from './handshakes.mjs';
 import { hooks } from './hooks.mjs';
 import { mcp } from './mcp.mjs';
 import { output } from './output.mjs';
+import { passes } from './passes.mjs';
 import { plans } from './plans.mjs';
 import { LOAD_CORE, SERVER_CORE, SMOKE, compare, median, memoryOf, paced, result, sideBySide, sized, stop, summary, wrk } from './lib.mjs';
 import { binary, constant, fastify, nginx, portero, root } from './peers.mjs';
@@ -483,6 +484,7 @@ const BENCHES = {
   webrtc: { files: ['webrtc.c'], run: webrtc },
   flood: { files: ['flood.c'], run: flood },
   deliveries: { files: ['deliveries.c'], run: deliveries },
+  passes: { files: ['passes.c', 'passes.mjs'], grants: MILLION, run: (big) => passes(copyOf(big, 'earlier'), work, MILLION) },
   plans: { files: ['plans.c', 'plans.mjs'], run: () => plans(work, GROWN) },
   // Imported late, because it chooses the engine of the end-to-end tests.
   waits: { files: ['waits.mjs'], run: async () => (await import('./waits.mjs')).waits(), modules: 'test/e2e' },
