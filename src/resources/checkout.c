@@ -69,7 +69,7 @@ static enum err begin_run(struct tx *tx, void *arg)
     return checkout_begin(tx, &b->request, &b->checkout, &b->step, &b->made);
 }
 
-static enum checkout_sale sale(struct request *q, struct str plan)
+static enum checkout_sale sale_of(struct request *q, struct str plan)
 {
     struct billing_prices prices;
     if (!catalog_get(q->parts->providers->catalog, q->tx.arena, &prices))
@@ -157,7 +157,7 @@ enum err checkout_create(struct request *q, struct reply *p)
     struct purchase *b = arena_new(q->tx.arena, struct purchase);
     b->request = checkout_request_of(q);
     b->request.plan = plan;
-    b->request.sale = sale(q, plan);
+    b->request.sale = sale_of(q, plan);
     b->request.return_url = account_page(q);
     const struct checkout_context d = desk(q);
     e = checkout_buy(q, &d, b);
