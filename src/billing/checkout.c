@@ -120,8 +120,8 @@ static enum err checkout_join_pending(struct tx *tx, const struct checkout_reque
     return e;
 }
 
-static enum err checkout_create(struct tx *tx, const struct checkout_request *r, const struct billing_account *account,
-                                struct checkout *ret)
+static enum err checkout_make(struct tx *tx, const struct checkout_request *r, const struct billing_account *account,
+                              struct checkout *ret)
 {
     enum err e = check_sale(r->sale);
     if (!e)
@@ -144,7 +144,7 @@ static enum err checkout_begin_new(struct tx *tx, const struct checkout_request 
     const bool none = e == ERR_NOT_FOUND;
     enum checkout_step step = CHECKOUT_ASK;
     if (none)
-        e = checkout_create(tx, r, &account, &c);
+        e = checkout_make(tx, r, &account, &c);
     else if (!e)
         e = checkout_join_pending(tx, r, &c, &step);
     if (e)
