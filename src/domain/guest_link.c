@@ -159,6 +159,7 @@ enum err guest_link_open(struct tx *tx, struct str token, struct guest_view *ret
     const enum grant_status status = grant_status(&view.grant, tx->now_us);
     view.works = view.works && (status == GRANT_ACTIVE || status == GRANT_SCHEDULED);
     view.grant.label = view.grant.request_id = STR_NONE;
+    view.token = token;
     *ret = view;
     return ERR_NONE;
 }

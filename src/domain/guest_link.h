@@ -31,6 +31,7 @@ enum err guest_link_end(struct tx *tx, const struct grant_place *place, const st
 
 /* The facts that a guest may know. */
 struct guest_view {
+    struct str token;   /* of the link */
     struct grant grant; /* without its label and its request */
     struct str building;
     struct str timezone; /* of times; STR_NONE: not known */

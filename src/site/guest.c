@@ -3,6 +3,7 @@
 #include "api/constant.h"
 #include "api/parts.h"
 #include "http/web.h"
+#include "site/guest_calendar.h"
 #include "site/routes.h"
 
 #define PAGE_MAX  (64u << 10)
@@ -17,9 +18,9 @@ struct fact {
     bool markup;     /* of the template, so escaped already */
 };
 
-enum guest_fact { BUILDING, CODE, FROM, UNTIL, DAYS, START, END, WINDOWS, CITY, FACTS };
-static const char *const fact_names[] = {"building", "code", "from",    "until", "days",
-                                         "start",    "end",  "windows", "city",  NULL};
+enum guest_fact { BUILDING, CODE, FROM, UNTIL, DAYS, START, END, WINDOWS, CITY, NEXT, TOKEN, FACTS };
+static const char *const fact_names[] = {"building", "code",    "from", "until", "days",  "start",
+                                         "end",      "windows", "city", "next",  "token", NULL};
 
 struct guest_page {
     struct tx *tx;
@@ -196,6 +197,10 @@ static void find_facts(struct guest_page *g)
     if (v->grant.starts_us > g->tx->now_us)
         set_fact(g, FROM, guest_date(g, v->grant.starts_us), true);
     set_fact(g, WINDOWS, guest_windows(g), true);
+    set_fact(g, TOKEN, v->token, false);
+    int64_t next_us;
+    if (v->grant.schedule.count && grant_opens_next(&v->grant, g->tx->now_us, &next_us) && next_us > g->tx->now_us)
+        set_fact(g, NEXT, guest_date(g, next_us), true);
 }
 
 /* ---- the page ---- */
@@ -217,6 +222,8 @@ static bool word_holds(const struct guest_page *g, struct str word)
         {"begins", g->facts[FROM].text.p != NULL && !g->facts[UNTIL].text.p},
         {"from", g->facts[FROM].text.p != NULL && g->facts[UNTIL].text.p},
         {"until", g->facts[UNTIL].text.p != NULL && !g->facts[FROM].text.p},
+        {"next", g->facts[NEXT].text.p != NULL},
+        {"calendar", guest_calendar_fits(v)},
         {"times", g->facts[FROM].text.p != NULL || g->facts[UNTIL].text.p || v->grant.schedule.count},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -282,7 +289,29 @@ static enum err get_guest(struct request *q, struct reply *p)
     return p->raw.p ? ERR_NONE : ERR_INTERNAL_ERROR;
 }
 
+static enum err get_calendar(struct request *q, struct reply *p)
+{
+    struct guest_view view;
+    enum err e = guest_link_open(&q->tx, q->path_text, &view);
+    if (e)
+        return e;
+    if (!view.works || !guest_calendar_fits(&view))
+        return ERR_NOT_FOUND;
+    struct buf b = BUF(PAGE_MAX);
+    guest_calendar_put(&q->tx, &view, &b);
+    p->status = 200;
+    p->raw = b.full ? STR_NONE : arena_str(q->tx.arena, buf_view(&b));
+    reply_header(p, "Content-Disposition", STR("attachment; filename=\"door.ics\""));
+    buf_done(&b);
+    return p->raw.p ? ERR_NONE : ERR_INTERNAL_ERROR;
+}
+
 static const struct route rows[] = {
+    ROUTE("getGuestCalendar", GET, GUEST_PATH "{text}/calendar.ics", .credential = CRED_NONE, .limit = LIMIT_GUEST,
+          .run = RUN_READ, .handler = get_calendar, .media = "text/calendar; charset=utf-8",
+          .flags = ROUTE_PAGE | ROUTE_SECRET_PATH, .store_error = ERR_FETCH_FAILED,
+          .doc = ROUTE_DOC("Pages", 200, "When a guest gets in, as a calendar file",
+                           .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_RATE_LIMIT_EXCEEDED))),
     ROUTE("getGuestPage", GET, GUEST_PATH "{text}", .credential = CRED_NONE, .limit = LIMIT_GUEST, .run = RUN_READ,
           .handler = get_guest, .media = "text/html; charset=utf-8", .flags = ROUTE_PAGE | ROUTE_SECRET_PATH,
           .store_error = ERR_FETCH_FAILED,
