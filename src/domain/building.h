@@ -3,7 +3,9 @@
 #include "domain/principal.h"
 #include "domain/tx.h"
 
-#define BUILDING_MAX 20 /* of one account, the primary included */
+#define BUILDING_MAX       20  /* of one account, the primary included */
+#define BUILDING_LABEL_MAX 120 /* characters, as the next one */
+#define CALL_BOX_NAME_MAX  60
 
 struct building_address {
     struct str street, city, state, zip, country; /* STR_NONE: not known */

@@ -136,6 +136,9 @@ static enum err guest_link_find(struct tx *tx, struct str token, struct id *ret_
     *ret_building = row.building_id;
     *ret_grant = row.grant_id;
     ret->building = row.label;
+    ret->street = row.street;
+    ret->city = row.city;
+    ret->call_box_name = row.call_box_name;
     ret->timezone = row.timezone;
     if (!ret->timezone.p)
         ret->timezone = row.given_timezone;

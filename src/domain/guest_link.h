@@ -34,6 +34,7 @@ struct guest_view {
     struct str token;   /* of the link */
     struct grant grant; /* without its label and its request */
     struct str building;
+    struct str street, city, call_box_name; /* STR_NONE: not known */
     struct str timezone; /* of times; STR_NONE: not known */
     bool works;          /* false while the grant is off or used up, or the door is not connected */
 };

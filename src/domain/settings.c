@@ -12,7 +12,8 @@
 
 /* The stored row. */
 struct stored {
-    struct str number, tone, greetings[GREETING_COUNT], timezone, phone;
+    struct str number, tone, greetings[GREETING_COUNT], label, call_box_name, timezone, phone;
+    struct building_address address;
     struct release release;
     struct ring ring;
     struct callers callers;
@@ -59,6 +60,9 @@ static enum err read_stored(struct tx *tx, const struct id *account, const struc
     ret->greetings[GREETING_DENIED] = row.greeting_denied;
     ret->greetings[GREETING_FORWARDING] = row.greeting_forwarding;
     ret->version = row.settings_version;
+    ret->label = row.label;
+    ret->address = (struct building_address){row.street, row.city, row.state, row.zip, row.country};
+    ret->call_box_name = row.call_box_name;
     ret->timezone = row.timezone;
     ret->phone = row.forward_phone;
     ret->release = release_read(&row.release, tx->config);
@@ -105,6 +109,10 @@ static struct str version_of(struct arena *a, const struct id *building, const s
 static struct settings settings_view(const struct tx *tx, const struct id *building, const struct stored *s)
 {
     struct settings v = {.number = s->number,
+                         .label = s->label,
+                         .address = s->address,
+                         .call_box_name = s->call_box_name,
+                         .timezone = s->timezone,
                          .release = s->release,
                          .ring = s->ring,
                          .callers = s->callers,
@@ -113,7 +121,6 @@ static struct settings settings_view(const struct tx *tx, const struct id *build
     memcpy(v.known, s->known, sizeof v.known);
     if (s->number.p) {
         v.unlock_tone = s->tone;
-        v.timezone = s->timezone;
         v.phone = s->phone;
         v.version = version_of(tx->arena, building, s);
     }
@@ -160,6 +167,24 @@ static enum err settings_store(struct tx *tx, const struct id *account, const st
     return e ? e : changed ? ERR_NONE : ERR_SETTINGS_VERSION_CONFLICT;
 }
 
+/* Stores the label, the address and the name on the call box, if one of them is given. */
+static enum err store_place(struct tx *tx, const struct id *account, const struct id *building, const struct stored *s,
+                            const struct settings_patch *patch)
+{
+    const struct building_address *at = patch->address ? patch->address : &s->address;
+    struct str name = s->call_box_name;
+    if (!patch->label.p && !patch->address && !v_given(patch->call_box_name))
+        return ERR_NONE;
+    if (v_given(patch->call_box_name))
+        name = v_set(patch->call_box_name) ? patch->call_box_name.s : STR_NONE;
+    return db_exec(tx->db,
+                   SQL(building_put_place, .account_id = account, .id = building,
+                       .label = patch->label.p ? patch->label : s->label, .street = at->street, .city = at->city,
+                       .state = at->state, .zip = at->zip, .country = at->country, .call_box_name = name,
+                       .timezone = patch->timezone_else),
+                   NULL);
+}
+
 static bool rings_itself(const struct stored *s)
 {
     for (size_t i = 0; i < s->ring.count; i++) {
@@ -201,6 +226,8 @@ enum err settings_patch(struct tx *tx, const struct principal *who, const struct
     e = check_phone(tx, &who->account_id, patch->phone);
     if (!e)
         e = settings_store(tx, &who->account_id, building, &s, patch);
+    if (!e)
+        e = store_place(tx, &who->account_id, building, &s, patch);
     if (!e)
         e = settings_load(tx, &who->account_id, building, &s);
     if (e)

@@ -23,9 +23,12 @@ struct settings {
     bool say_opening;
     struct str known[CALLERS_KNOWN_MAX]; /* numbers that released the door, the last one first */
     size_t known_count;
-    struct str timezone; /* IANA name; STR_NONE: not set */
-    struct str phone;    /* the forwarding phone that was given for the building; STR_NONE: the account's */
-    struct str version;  /* SETTINGS_VERSION_LEN hex: SHA-256 of the stored settings and the row's version */
+    struct str label;
+    struct building_address address; /* without a city: not known */
+    struct str call_box_name;        /* in the directory of the call box; STR_NONE: not known */
+    struct str timezone;             /* IANA name; STR_NONE: not set */
+    struct str phone;                /* the forwarding phone that was given for the building; STR_NONE: the account's */
+    struct str version; /* SETTINGS_VERSION_LEN hex: SHA-256 of the stored settings and the row's version */
 };
 
 /* In the arena. Fails with ERR_BUILDING_NOT_FOUND. */
@@ -35,8 +38,12 @@ struct settings_patch {
     struct str unlock_tone; /* STR_NONE: unchanged; must be valid */
     struct str greetings[GREETING_COUNT];
     struct door_patch door;
-    struct str timezone; /* STR_NONE: unchanged */
-    struct val phone;    /* not given: unchanged; null: the account's */
+    struct str label;                       /* STR_NONE: unchanged */
+    const struct building_address *address; /* NULL: unchanged; normalised, or without a city for none */
+    struct val call_box_name;               /* not given: unchanged; null: none */
+    struct str timezone;                    /* STR_NONE: unchanged */
+    struct str timezone_else;               /* for a building that has none */
+    struct val phone;                       /* not given: unchanged; null: the account's */
 };
 
 /* Changes the settings that are given; *ret is the new state. `linked`: the building is not the primary one. Fails, in

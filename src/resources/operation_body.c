@@ -5,7 +5,6 @@
 #include "domain/schedule.h"
 #include "resources/address.h"
 
-#define LABEL_MAX 120
 static const char *const add[] = {"add", NULL};
 static const char *const removal[] = {"remove", NULL};
 
@@ -18,7 +17,7 @@ struct preview {
 };
 #define ADD_FIELDS(address_shape)                                                                                      \
     FIELD(struct preview, action, T_STRING, .flags = F_REQUIRED | F_CONST, .values = add),                             \
-        FIELD(struct preview, label, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = LABEL_MAX),           \
+        FIELD(struct preview, label, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = BUILDING_LABEL_MAX),  \
         FIELD(struct preview, address, T_OBJECT, .flags = F_REQUIRED, .sub = &(address_shape)),                        \
         FIELD(struct preview, unlock_tone, T_STRING, .flags = F_REQUIRED, TONE_FORM,                                   \
               .doc = "the keypress that releases the door"),                                                           \

@@ -2,8 +2,10 @@
 
 #include "api/parts.h"
 #include "base/forms.h"
+#include "billing/operation.h"
 #include "domain/destination.h"
 #include "domain/settings.h"
+#include "resources/address.h"
 #include "resources/routes.h"
 
 /* ---- bodies ---- */
@@ -108,7 +110,8 @@ static const struct shape speech_shape = SHAPE(struct speech_body, "Speech", spe
 struct building_settings {
     struct val virtual_number, unlock_tone;
     struct val greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding;
-    struct val release, ring, callers, known_callers, say_opening, speech, timezone, forward_phone;
+    struct val release, ring, callers, known_callers, say_opening, speech, label, address, call_box_name, timezone,
+        forward_phone;
     struct val version, editable;
 };
 #define BUILDING_SETTINGS(member, type, ...) FIELD(struct building_settings, member, type, __VA_ARGS__)
@@ -127,6 +130,10 @@ static const struct field building_settings_fields[] = {
                       .doc = "numbers whose calls released the door, the last one first"),
     BUILDING_SETTINGS(say_opening, T_BOOL, .flags = F_REQUIRED, .doc = SAY_OPENING),
     BUILDING_SETTINGS(speech, T_OBJECT, .flags = F_REQUIRED, .sub = &speech_shape),
+    BUILDING_SETTINGS(label, T_STRING, .flags = F_REQUIRED),
+    BUILDING_SETTINGS(address, T_OBJECT, .flags = F_REQUIRED | F_NULLABLE, .sub = &address_shape),
+    BUILDING_SETTINGS(call_box_name, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+                      .doc = "the name by which visitors find the door in the call box's directory"),
     BUILDING_SETTINGS(timezone, T_STRING, .flags = F_NULLABLE,
                       .doc = "IANA name of the building's time zone, for people who read times; null: not set"),
     BUILDING_SETTINGS(forward_phone, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
@@ -140,7 +147,7 @@ static const struct shape building_settings_shape =
 
 struct settings_body {
     struct val unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding, release, ring,
-        callers, say_opening, timezone, forward_phone;
+        callers, say_opening, label, address, call_box_name, timezone, forward_phone;
 };
 #define GREETING(member)                                                                                               \
     FIELD(struct settings_body, member, T_STRING, .flags = F_UTF16, .max = GREETING_MAX,                               \
@@ -157,6 +164,12 @@ static const struct field settings_body_fields[] = {
     FIELD(struct settings_body, ring, T_OBJECT, .sub = &ring_patch_shape, .doc = "which phones ring"),
     FIELD(struct settings_body, callers, T_OBJECT, .sub = &callers_patch_shape, .doc = "which callers may open"),
     FIELD(struct settings_body, say_opening, T_BOOL, .null_error = ERR_INVALID_SETTINGS, .doc = SAY_OPENING),
+    FIELD(struct settings_body, label, T_STRING, .flags = F_TRIM | F_NONBLANK, .max = BUILDING_LABEL_MAX,
+          .null_error = ERR_INVALID_SETTINGS, .doc = "the building's name"),
+    FIELD(struct settings_body, address, T_OBJECT, .flags = F_NULLABLE, .sub = &address_input_shape,
+          .doc = "all of it; null: none"),
+    FIELD(struct settings_body, call_box_name, T_STRING, .flags = F_TRIM | F_NONBLANK | F_NULLABLE,
+          .max = CALL_BOX_NAME_MAX, .doc = "the name in the call box's directory; null: none"),
     FIELD(struct settings_body, timezone, T_STRING, .flags = F_NONBLANK, .max = 64, .null_error = ERR_INVALID_SETTINGS,
           .doc = "IANA name, e.g. America/New_York"),
     FIELD(struct settings_body, forward_phone, T_STRING, .flags = F_NULLABLE, .pattern = PHONE_PATTERN,
@@ -248,6 +261,9 @@ static enum err reply_settings(struct request *q, struct reply *p, const struct 
     struct speech_body *speech = arena_new(q->tx.arena, struct speech_body);
     speech->understood = v_bool(parts_hear(q->parts, q->tx.config));
     r->speech = v_object(speech);
+    r->label = v_str(s->label);
+    r->address = s->address.city.p ? address_val(q->tx.arena, &s->address) : v_null();
+    r->call_box_name = v_str(s->call_box_name);
     r->timezone = v_str(s->timezone);
     r->forward_phone = v_str(s->phone);
     r->version = v_str(etag);
@@ -328,10 +344,22 @@ static enum err read_callers(struct tx *tx, const struct callers_body *b, struct
     return v_given(b->numbers) ? read_numbers(tx, "callers.numbers", b->numbers, &ret->callers_numbers) : ERR_NONE;
 }
 
+static enum err read_address(struct tx *tx, struct val body, struct building_address *ret)
+{
+    const char *why = NULL;
+    *ret = v_set(body) ? address_given(body.ptr) : (struct building_address){.city = STR_NONE};
+    return !ret->city.p || building_address_normalise(ret, tx->arena, &why) ? ERR_NONE
+                                                                            : tx_fail(tx, ERR_INVALID_SETTINGS, why);
+}
+
 static enum err patch_settings(struct request *q, struct reply *p)
 {
     const struct settings_body *b = q->body;
+    struct building_address address;
     struct settings_patch patch = {
+        .label = given_setting(b->label),
+        .address = v_given(b->address) ? &address : NULL,
+        .call_box_name = b->call_box_name,
         .door = door_unchanged,
         .unlock_tone = given_setting(b->unlock_tone),
         .greetings = {[GREETING_WELCOME] = given_setting(b->greeting_welcome),
@@ -347,13 +375,13 @@ static enum err patch_settings(struct request *q, struct reply *p)
     enum err e = v_given(b->ring) ? read_ring(&q->tx, b->ring.ptr, &patch.door) : ERR_NONE;
     if (!e && v_given(b->callers))
         e = read_callers(&q->tx, b->callers.ptr, &patch.door);
+    if (!e && patch.address)
+        e = read_address(&q->tx, b->address, &address);
+    if (!e && patch.address)
+        patch.timezone_else = str_z(building_zones(&address)[0]);
     if (e)
         return e;
-    bool any = patch.unlock_tone.p || patch.timezone.p || v_given(b->release) || v_given(b->ring) ||
-               v_given(b->callers) || v_given(b->say_opening) || v_given(b->forward_phone);
-    for (int i = 0; i < GREETING_COUNT; i++)
-        any = any || patch.greetings[i].p;
-    if (!any)
+    if (!v_any_given(b, sizeof *b))
         return tx_fail(&q->tx, ERR_INVALID_SETTINGS, "at least one setting is required");
     struct settings s;
     e = settings_patch(&q->tx, &q->who, &q->building_id, q->building_linked, q->match_token, &patch, &s);

@@ -18,9 +18,9 @@ struct fact {
     bool markup;     /* of the template, so escaped already */
 };
 
-enum guest_fact { BUILDING, CODE, FROM, UNTIL, DAYS, START, END, WINDOWS, CITY, NEXT, TOKEN, FACTS };
-static const char *const fact_names[] = {"building", "code",    "from", "until", "days",  "start",
-                                         "end",      "windows", "city", "next",  "token", NULL};
+enum guest_fact { BUILDING, ADDRESS, CALL_BOX, CODE, FROM, UNTIL, DAYS, START, END, WINDOWS, CITY, NEXT, TOKEN, FACTS };
+static const char *const fact_names[] = {"building", "address", "call_box", "code", "from", "until", "days",
+                                         "start",    "end",     "windows",  "city", "next", "token", NULL};
 
 struct guest_page {
     struct tx *tx;
@@ -189,6 +189,11 @@ static void find_facts(struct guest_page *g)
     const struct str own = v->grant.schedule.timezone;
     g->zone = own.p ? own : v->timezone.p ? v->timezone : STR("UTC");
     set_fact(g, BUILDING, v->building, false);
+    if (v->city.p)
+        set_fact(g, ADDRESS,
+                 v->street.p ? arena_printf(g->tx->arena, "%.*s, %.*s", STR_ARG(v->street), STR_ARG(v->city)) : v->city,
+                 false);
+    set_fact(g, CALL_BOX, v->call_box_name, false);
     set_fact(g, CITY, guest_city(g->tx, g->zone), false);
     if (v->grant.type == GRANT_PASSCODE)
         set_fact(g, CODE, str_z(v->grant.code), false);
@@ -214,6 +219,9 @@ static bool word_holds(const struct guest_page *g, struct str word)
     } words[] = {
         {"on", v->works},
         {"off", !v->works},
+        {"address", g->facts[ADDRESS].text.p != NULL},
+        {"named", v->call_box_name.p != NULL},
+        {"nameless", v->call_box_name.p == NULL},
         {"code", v->grant.type == GRANT_PASSCODE},
         {"voice", v->grant.voice},
         {"timer", v->grant.type == GRANT_TIMER},

@@ -90,6 +90,16 @@ describe('the link of a grant', () => {
         ok(await writer.delete(path));
     });
 
+    // BUILDING-45
+    it('tells the address, and the name on the call box', async () => {
+        const own = await resident(client), made = await grant(own, { type: 'passcode', label: 'Guest', expires_in_minutes: 60 });
+        const link = await make(own, made);
+        await shows(link, 'find the person you visit');
+        await changeSettings(own, { label: 'The Mill', address: { street: '1 Mill <b>Lane', city: 'Salem', state: 'OR', zip: '97301' }, call_box_name: 'Ortega & Sons' });
+        const { text } = await shows(link, 'find “Ortega &amp; Sons” on the call box');
+        assert.ok(text.includes('<h1>The Mill</h1>') && text.includes('1 Mill &lt;b&gt;Lane, Salem') && !text.includes('97301'), text);
+    });
+
     // GRANT-31, GRANT-32
     it('follows its grant: off and on, changed, used up, expired, revoked', async () => {
         const made = await grant(person, { type: 'passcode', label: 'Bruno', expires_in_minutes: 60, remaining_uses: 1 });

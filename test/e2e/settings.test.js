@@ -54,6 +54,27 @@ describe('settings', () => {
         assert.equal(tones.greeting_granted, 'Come in.');
     });
 
+    // BUILDING-45
+    it('name the building, its address and the name on the call box, each until another is given', async () => {
+        const place = ({ label, address, call_box_name: name, timezone }) => [label, address, name, timezone];
+        const owner = await resident(client), path = `/v1/buildings/${owner.building.id}/settings`;
+        const save = (body, etag) => owner.client.patch(path, body, { headers: { 'If-Match': etag } });
+        const start = ok(await owner.client.get(path));
+        assert.deepEqual(place(start), ['Home', null, null, null]);
+        const address = { street: '8 Rue Ancienne', city: 'Montréal', state: 'QC', zip: 'H2Y 1C6', country: 'CA' };
+        const named = ok(await save({ label: ' Rue Ancienne ', address: { ...address, state: 'qc', zip: 'h2y1c6' }, call_box_name: 'Tremblay 3' }, start.version));
+        assert.deepEqual(place(named), ['Rue Ancienne', address, 'Tremblay 3', 'America/Toronto']);
+        const listed = ok(await owner.client.get('/v1/buildings')).data[0];
+        assert.deepEqual([listed.label, listed.address], ['Rue Ancienne', address]);
+        const moved = ok(await save({ address: { city: 'Reno', state: 'NV', zip: '89501' } }, named.version));
+        assert.deepEqual(place(moved), ['Rue Ancienne', { city: 'Reno', state: 'NV', zip: '89501', country: 'US' }, 'Tremblay 3', 'America/Toronto']);
+        const blank = ok(await save({ address: null, call_box_name: null }, moved.version));
+        assert.deepEqual(place(blank), ['Rue Ancienne', null, null, 'America/Toronto']);
+        for (const body of [{ label: ' ' }, { label: null }, { label: 'x'.repeat(121) }, { call_box_name: '' }, { call_box_name: 'x'.repeat(61) }, { address: {} },
+            { address: { ...address, state: 'OR' } }, { address: { ...address, zip: '1' } }, { address: 'Reno' }]) refused(await save(body, blank.version), 400, 'INVALID_SETTINGS');
+        assert.deepEqual(place(ok(await save({ label: 'Home' }, blank.version))), ['Home', null, null, 'America/Toronto']);
+    });
+
     it('accept the weak form of the ETag', async () => {
         ok(await save({ greeting_denied: 'Wrong.' }, `W/${await current()}`));
     });

@@ -44,6 +44,32 @@ describe('the page of a building', () => {
         await closing(page);
     });
 
+    // BUILDING-45
+    it('names the door, for the head of the page and the letter to the manager', async () => {
+        const person = await resident(client);
+        const page = await open(person);
+        const card = part(page, 'This door');
+        await card.getByLabel('Name', { exact: true }).fill('The Mill');
+        await card.getByLabel('Name on the call box').fill('Ortega 4B');
+        await card.getByLabel('Street and number').fill('1 Mill Lane');
+        await card.getByLabel('City').fill('Salem');
+        await card.getByLabel('State or province').selectOption('OR');
+        await card.getByLabel('Postal code').fill('97301');
+        await Promise.all([page.waitForEvent('load'), card.getByRole('button', { name: 'Save' }).click()]);
+        await page.getByRole('heading', { name: 'The Mill', level: 1 }).waitFor();
+        await page.locator('#place').getByText('The Mill').waitFor();
+        const letter = await part(page, 'Letter to the manager').innerText();
+        for (const text of ['1 Mill Lane, Salem, OR, 97301', 'Ortega 4B', person.email]) assert.ok(letter.includes(text), letter);
+        await checkAccessible(page);
+        await picture(page, 'building-named');
+        await part(page, 'This door').getByLabel('City').fill('');
+        await save(page, 'This door');
+        assert.ok(await part(page, 'This door').getByLabel('City').evaluate((input) => input.matches(':invalid')));
+        const { label, address, call_box_name: name } = await settingsOf(person);
+        assert.deepEqual([label, name, address.street], ['The Mill', 'Ortega 4B', '1 Mill Lane']);
+        await closing(page);
+    });
+
     it('offers, once a call has opened the door, that only its call box may open', async () => {
         const person = await resident(client);
         const fresh = await open(person);

@@ -1,5 +1,6 @@
 // Building: the key that opens the door, greetings, phones, the letter to the manager, and a ring to test it all.
-// texts: setup.
+// texts: address. setup.
+import { addressFields, addressOf, changed, line } from './lib/address.js';
 import { CallError, call } from './lib/call.js';
 import { dialog, toast } from './lib/dialog.js';
 import { check, field, form } from './lib/form.js';
@@ -15,7 +16,8 @@ import { h, icon, patch } from './lib/view.js';
  * @typedef {{numbers: string[], strategy: string, seconds: number, accept: boolean, message: boolean}} Ring
  * @typedef {{mode: string, numbers: string[], others: string}} Callers
  * @typedef {{virtual_number: string | null, unlock_tone: string | null, greeting_welcome: string, greeting_granted: string, greeting_denied: string,
- *   greeting_forwarding: string, release: Release, ring: Ring, callers: Callers, known_callers: string[], timezone?: string | null, forward_phone: string | null, version: string | null, editable: boolean}} Settings
+ *   greeting_forwarding: string, release: Release, ring: Ring, callers: Callers, known_callers: string[], label: string, address: import('./lib/address.js').Address | null, call_box_name: string | null,
+ *   timezone?: string | null, forward_phone: string | null, version: string | null, editable: boolean}} Settings
  * @typedef {{phone_number: string | null, verified: boolean}} Phone
  */
 
@@ -30,7 +32,7 @@ const sandbox = document.querySelector('.try') !== null;
 const NAMES = {
     unlock_tone: t('tone'), mode: t('mode'), length_ms: t('length_ms'), gap_ms: t('gap_ms'), delay_ms: t('delay_ms'), repeat: t('repeat'), before_greeting: t('before'),
     greeting_welcome: t('greeting_welcome'), greeting_granted: t('greeting_granted'), greeting_denied: t('greeting_denied'), greeting_forwarding: t('greeting_forwarding'),
-    timezone: t('timezone'), forward_phone: t('phone_give'), numbers: t('numbers'), strategy: t('strategy'), seconds: t('seconds'), accept: t('accept'), message: t('message'),
+    label: t('label'), address: t('place'), call_box_name: t('call_box_name'), timezone: t('timezone'), forward_phone: t('phone_give'), numbers: t('numbers'), strategy: t('strategy'), seconds: t('seconds'), accept: t('accept'), message: t('message'),
     mode_callers: t('callers'), numbers_callers: t('callers_numbers'), others_callers: t('callers_others'),
 };
 /** @type {Record<string, string>} */
@@ -39,7 +41,7 @@ const VALUES = { auto: t('auto'), events: t('events'), inband: t('inband'), info
 /** @param {string} name @param {any} value */
 function shown(name, value) {
     if (name === 'forward_phone' && value === null) return t('phone_linked');
-    const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
+    const text = Array.isArray(value) ? value.join(', ') : name === 'address' ? line(value) : String(value ?? '');
     return text === '' ? t('empty') : VALUES[text] ?? text;
 }
 
@@ -93,8 +95,11 @@ let numbers = [];
 /** @type {Record<string, number>} */
 let counts = {};
 let nextNumber = 0;
+/** The address as it is typed. @type {import('./lib/address.js').Address} */
+let place = {};
 
 function take() {
+    place = settings.address ?? {};
     numbers = settings.ring.numbers.map((value) => ({ key: nextNumber += 1, value }));
     counts = {};
     draw();
@@ -192,6 +197,27 @@ function greetingCard() {
         form({
             class: 'stack', submit: (values) => save(Object.fromEntries(GREETINGS.map((name) => [name, oneLine(values[name])]))),
         }, GREETINGS.map(greeting)));
+}
+
+// ---- the place ----
+
+function placeCard() {
+    const given = ['street', 'city', 'state', 'zip'].some((name) => place[name]);
+    return h('section', { class: 'card', 'aria-labelledby': 'this', key: `place-${forms}` }, h('h2', { id: 'this' }, t('place')), h('p', { class: 'quiet' }, t('place_hint')),
+        form({
+            class: 'stack',
+            oninput: (/** @type {Event} */ event) => {
+                place = changed(place, event);
+                draw();
+            },
+            submit: async ({ label, call_box_name, ...address }) => {
+                await save({ label, call_box_name: call_box_name.trim() || null, address: given ? addressOf(address) : null });
+                if (settings.label === label.trim()) location.reload(); // the page's head has the name, too
+            },
+        },
+        field({ name: 'label', label: t('label'), value: settings.label, required: true, maxlength: 120, autocomplete: 'off', hint: t('label_hint') }),
+        field({ name: 'call_box_name', label: t('call_box_name'), value: settings.call_box_name ?? '', maxlength: 60, autocomplete: 'off', hint: t('call_box_hint') }),
+        ...addressFields(place, given)));
 }
 
 // ---- the time zone ----
@@ -310,14 +336,14 @@ function letter() {
         h('div', { class: 'head' }, h('h2', { id: 'letter' }, t('letter')), h('button', { type: 'button', onclick: () => print() }, icon('file'), t('print'))),
         h('div', { class: 'paper' },
             h('p', { class: 'num' }, date(now())),
-            h('p', null, t('letter_to', { label: building.label })),
+            h('p', null, settings.address ? t('letter_at', { address: line(settings.address) }) : t('letter_to', { label: building.label })),
             h('p', null, t('letter_ask')),
             h('dl', { class: 'facts' }, h('dt', null, t('letter_number')), h('dd', { class: 'figure' }, settings.virtual_number ?? ''),
                 h('dt', null, t('letter_key')), h('dd', { class: 'figure' }, settings.unlock_tone ?? '______'),
-                h('dt', null, t('letter_name')), h('dd', null, '______________________')),
+                h('dt', null, t('letter_name')), h('dd', null, settings.call_box_name ?? '______________________')),
             h('p', null, t('letter_how')),
             h('ol', null, h('li', null, t('letter_one')), h('li', null, t('letter_two')), h('li', null, t('letter_three'))),
-            h('p', null, t('letter_end')), h('p', { class: 'email' }, data.account.email)));
+            h('p', null, t('letter_end')), h('p', { class: 'email' }, settings.call_box_name && [settings.call_box_name, h('br')], data.account.email)));
 }
 
 /** @typedef {{outcome: string, tones: string | null, said: string[], grant_label: string | null, rang: string[]}} Rung */
@@ -365,7 +391,7 @@ function title() {
 function draw() {
     const ready = settings.version !== null;
     patch(at('page'), [title(),
-        h('div', { class: 'column', key: 'door' }, ready ? [toneCard(), callersCard(), greetingCard(), zoneCard()] : waiting()),
+        h('div', { class: 'column', key: 'door' }, ready ? [toneCard(), placeCard(), callersCard(), greetingCard(), zoneCard()] : waiting()),
         h('div', { class: 'column', key: 'phones' }, ready && testCard(), phoneCard(), ready && letter())]);
 }
 

@@ -1,4 +1,6 @@
 // Buildings: the account's doors, one more with its price in plain money, and one less with what goes with it.
+// texts: address.
+import { addressFields, addressOf, changed, line } from './lib/address.js';
 import { CallError, call, newKey } from './lib/call.js';
 import { dialog } from './lib/dialog.js';
 import { field, form } from './lib/form.js';
@@ -114,10 +116,6 @@ function confirmation(quote, once, again, done) {
 
 // ---- one more ----
 
-/** @type {[string, string[]][]} */
-const COUNTRIES = [['US', ['AL', 'AK', 'AZ', 'AR', 'CA', 'CO', 'CT', 'DE', 'DC', 'FL', 'GA', 'HI', 'ID', 'IL', 'IN', 'IA', 'KS', 'KY', 'LA', 'ME', 'MD', 'MA', 'MI', 'MN', 'MS', 'MO', 'MT', 'NE', 'NV', 'NH', 'NJ', 'NM', 'NY', 'NC', 'ND', 'OH', 'OK', 'OR', 'PA', 'PR', 'RI', 'SC', 'SD', 'TN', 'TX', 'UT', 'VT', 'VA', 'WA', 'WV', 'WI', 'WY']],
-    ['CA', ['AB', 'BC', 'MB', 'NB', 'NL', 'NS', 'NT', 'NU', 'ON', 'PE', 'QC', 'SK', 'YT']]];
-
 async function add() {
     /** @type {Record<string, any>} */
     let input = { country: 'US' };
@@ -125,7 +123,7 @@ async function add() {
     let quote;
     let once = newKey();
     const preview = async () => {
-        quote = /** @type {Operation} */ (await call('POST', '/v1/buildings/preview', { action: 'add', label: input.label, unlock_tone: input.unlock_tone, address: address(input), ...(input.timezone && { timezone: input.timezone }) }));
+        quote = /** @type {Operation} */ (await call('POST', '/v1/buildings/preview', { action: 'add', label: input.label, unlock_tone: input.unlock_tone, address: addressOf(input), ...(input.timezone && { timezone: input.timezone }) }));
         once = newKey();
     };
     const done = await dialog(t('add_title'), (/** @type {(value?: Operation) => void} */ close, redraw) => [quote ? h('div', { class: 'stack', key: 'quote' },
@@ -146,9 +144,9 @@ async function add() {
         : form({
             key: 'input', class: 'stack', button: t('see_price'),
             oninput: (/** @type {Event} */ event) => {
-                const { name, value } = /** @type {HTMLInputElement} */ (event.target);
-                input = { ...input, [name]: value, ...(name === 'country' ? { state: '' } : {}) };
-                if (name === 'country') redraw();
+                const { country } = input;
+                input = changed(input, event);
+                if (input.country !== country) redraw();
             },
             submit: async (values) => {
                 input = { ...values, unlock_tone: values.unlock_tone.trim() };
@@ -157,13 +155,8 @@ async function add() {
             },
         },
         field({ name: 'label', label: t('label'), value: input.label, required: true, maxlength: 120, autocomplete: 'off', hint: t('label_hint') }),
-        field({ name: 'street', label: t('street'), value: input.street, required: true, maxlength: 200, autocomplete: 'address-line1' }),
-        field({ name: 'city', label: t('city'), value: input.city, required: true, maxlength: 120, autocomplete: 'address-level2' }),
-        h('div', { class: 'fields' },
-            field({ name: 'country', label: t('country'), value: input.country, options: [['US', t('us')], ['CA', t('ca')]], autocomplete: 'country' }),
-            field({ name: 'state', label: t('state'), value: input.state ?? '', required: true, key: input.country, autocomplete: 'address-level1', options: [['', ''], ...(COUNTRIES.find(([name]) => name === input.country)?.[1] ?? []).map((one) => /** @type {[string, string]} */ ([one, one]))] }),
-            field({ name: 'zip', label: t('zip'), value: input.zip, required: true, maxlength: 10, autocomplete: 'postal-code' }),
-            field({ name: 'unlock_tone', label: t('tone'), value: input.unlock_tone, required: true, maxlength: 3, pattern: '[0-9#*]{1,3}', autocomplete: 'off' })))]);
+        ...addressFields(input, true),
+        field({ name: 'unlock_tone', label: t('tone'), value: input.unlock_tone, required: true, maxlength: 3, pattern: '[0-9#*]{1,3}', autocomplete: 'off' }))]);
     if (done) await follow(done);
 }
 
@@ -177,11 +170,6 @@ const clocks = ({ timezone, timezones }, choose) => (timezones.length > 1
         onchange: (/** @type {Event} */ event) => choose(/** @type {HTMLSelectElement} */ (event.target).value).catch(tellError),
     })
     : h('p', { class: 'small quiet', key: 'clock' }, t('clock_of', { city: city(timezone) })));
-
-/** @param {Record<string, string>} input */
-const address = ({ street, city, state, zip, country }) => ({ street: street.trim(), city: city.trim(), state, zip: zip.trim(), country });
-/** @param {Record<string, string> | null} one */
-const line = (one) => (one ? [one.street, one.city, one.state, one.zip].filter(Boolean).join(', ') : '');
 
 // ---- one less ----
 

@@ -31,7 +31,8 @@ ring_numbers:text, ring_strategy:int?, ring_seconds:int?, ring_accept:bool?, rin
 callers_mode:int?, callers_numbers:text, callers_others:int?
 
 -- name: building_settings
-SELECT b.virtual_number:text, b.unlock_tone:text, b.greeting_welcome:text, b.greeting_granted:text,
+SELECT b.label:text, b.street:text, b.city:text, b.state:text, b.zip:text, b.country:text, b.call_box_name:text,
+    b.virtual_number:text, b.unlock_tone:text, b.greeting_welcome:text, b.greeting_granted:text,
     b.greeting_denied:text,
     b.greeting_forwarding:text, b.settings_version:int, b.timezone:text, {release b}, {ring b}, {callers b},
     b.say_opening:bool?, coalesce(b.forward_phone, a.phone) AS phone:text,
@@ -59,6 +60,12 @@ UPDATE building SET unlock_tone = $unlock_tone:text, greeting_welcome = $greetin
     say_opening = coalesce($say_opening:int?, say_opening),
     forward_phone = CASE WHEN $phone_given:bool = 1 THEN CAST($forward_phone:text AS TEXT) ELSE forward_phone END
 WHERE account_id = $account_id:id AND id = $id:id AND settings_version = $settings_version:int
+
+-- name: building_put_place
+-- A building without a time zone gets $timezone.
+UPDATE building SET label = $label:text, street = $street:text, city = $city:text, state = $state:text, zip = $zip:text,
+    country = $country:text, call_box_name = $call_box_name:text, timezone = coalesce(timezone, $timezone:text)
+WHERE account_id = $account_id:id AND id = $id:id
 
 -- The building's number is another one from now on: nobody has tried it yet.
 
