@@ -35,8 +35,8 @@ struct guest_view {
     struct grant grant; /* without its label and its request */
     struct str building;
     struct str street, city, call_box_name; /* STR_NONE: not known */
-    struct str timezone; /* of times; STR_NONE: not known */
-    bool works;          /* false while the grant is off or used up, or the door is not connected */
+    struct str timezone;                    /* of times; STR_NONE: not known */
+    bool works;                             /* false while the grant is off or used up, or the door is not connected */
 };
 /* Fails with ERR_NOT_FOUND for a token that is unknown, ended, or of an expired grant. */
 enum err guest_link_open(struct tx *tx, struct str token, struct guest_view *ret) CHECKED;
