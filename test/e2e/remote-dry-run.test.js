@@ -20,6 +20,7 @@ const FORMS = {
 const BODIES = {
     'unlock create': ['--type', 'passcode', '--code', '4711'],
     'building preview': ['--body', '{"action":"remove","building_id":"f0f0f0f0f0f0f0f0f0f0f0f0"}'],
+    'settings update': ['--address-city', 'Reno', '--address-state', 'NV', '--address-zip', '89501'],
 };
 
 describe('--dry-run', () => {
