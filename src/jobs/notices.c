@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "domain/work.h"
 #include "jobs/bell.h"
 #include "net/poster.h"
+#include "providers/mime.h"
 
 #define TIMEOUT_MS       5000
 #define CONNECTIONS_KEPT 64
@@ -23,6 +25,7 @@
 #define LIMITED_US       US_PER_S      /* between looks while nothing can be sent, unless a request ends */
 #define SIGNED_S         (12 * 3600)   /* how long a signature is valid; RFC 8292 allows a day */
 #define LINE_SIZE        2048
+#define ADDRESS_MAX      254 /* RFC 5321 */
 
 /* Between looks while there is nothing to send. A node is kicked for its own moments: another one's are found here only
  * if it has died. */
@@ -139,13 +142,26 @@ static struct str origin_of(struct str endpoint)
     return str_n(endpoint.p, n);
 }
 
+/* The sender that a push service is told (RFC 8292, 2.1): the sender of e-mail, if its address is a configured one that
+ * a URI and JSON take unchanged; otherwise the service's URL. Some push services refuse a host that they cannot reach.
+ */
+static struct str sender_of(const struct config *c, struct arena *a)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.@_+-";
+    const struct str address = mime_address(str_z(c->mail_from));
+    struct str host = STR_NONE;
+    if (address.n && address.n <= ADDRESS_MAX && strspn(address.p, plain) >= address.n)
+        str_cut(address, '@', &host);
+    if (host.n && memchr(host.p, '.', host.n)) /* the default's host is localhost */
+        return arena_printf(a, "mailto:%.*s", STR_ARG(address));
+    return str_z(*c->top_public_url ? c->top_public_url : "https://localhost");
+}
+
 static bool write_lines(struct sending *s, const struct push_message *m, struct arena *a)
 {
     const struct notices *n = s->engine;
-    const char *url = n->options.config->top_public_url;
-    const struct str subject = str_z(*url ? url : "https://localhost");
-    const struct str value =
-        webpush_authorization(&n->key, origin_of(m->endpoint), subject, clock_real_us() / US_PER_S + SIGNED_S, a);
+    const struct str value = webpush_authorization(&n->key, origin_of(m->endpoint), sender_of(n->options.config, a),
+                                                   clock_real_us() / US_PER_S + SIGNED_S, a);
     const int64_t left_s = (useless_us(m) - clock_now_us()) / US_PER_S;
     snprintf(s->ttl, sizeof s->ttl, "TTL: %lld", (long long)(left_s > 0 ? left_s : 0));
     snprintf(s->urgency, sizeof s->urgency, "Urgency: %s", notice_kinds[m->notice].urgency);

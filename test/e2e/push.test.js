@@ -10,7 +10,7 @@ import { PushService, Subscription } from './lib/push.js';
 import { REACHABLE } from './lib/receiver.js';
 import { signInBrowser } from './lib/site.js';
 import { rows } from './lib/person.js';
-import { advance, eventually, grant, message, resident, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
+import { advance, eventually, grant, message, resident, UNKNOWN_ID, useWorld, visit, world } from './lib/world.js';
 
 const DEAD_S = 19; // a lease of 12 s, two until the next look, and the rest for a busy machine
 const ALL = ['ring', 'refused', 'opened', 'last_use', 'guessing'];
@@ -57,6 +57,23 @@ describe('notices', () => {
         await quiet(two);
         assert.deepEqual(two.subscription.notices(), ['test']);
     });
+
+    for (const [from, sub] of [['Door <door@example.org>', /^mailto:door@example\.org$/], ['Door <"a b"@example.org>', /^https:/]]) {
+        // SITE-16
+        it(`name ${from} as their sender to a push service, if a URI takes the address`, async () => {
+            const other = await world({ config: { ...REACHABLE, public_url: undefined, mail: { from } } });
+            try {
+                const { building, email } = await resident(other.client);
+                const { site } = await signInBrowser(other.client, { email });
+                const subscription = new Subscription(service);
+                ok(await site.put(`${path(building)}/push`, { ...subscription.keys, notices: ['ring'] }));
+                ok(await site.post(`${path(building)}/push/test`), 202);
+                assert.match((await subscription.first('test')).vapid.sub, sub);
+            } finally {
+                await other.close();
+            }
+        });
+    }
 
     // SITE-16
     it('tell of a ring, encrypted for the browser alone and signed by the service', async () => {
