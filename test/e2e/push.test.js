@@ -48,7 +48,7 @@ describe('notices', () => {
 
     // SITE-12
     it('are off until a browser asks for them', async () => {
-        const one = await signInBrowser(client, { email: owner.email });
+        const one = await signInBrowser(client, { email: owner.email, timezone: 'Europe/Paris' });
         const read = ok(await one.site.get(path()));
         assert.deepEqual({ ...read, application_server_key: undefined }, { application_server_key: undefined, browsers: [], email: [] });
         assert.equal(Buffer.from(read.application_server_key, 'base64url').length, 65);
