@@ -70,7 +70,8 @@ print(json.dumps({'files': [str(f) for f in d.files], 'requires': d.requires, 't
         const use = (lines) => writeFileSync(join(directory, 'use.py'), `from portero import Portero\n\ndef use(portero: Portero) -> None:\n${lines.map((line) => `    ${line}\n`).join('')}`);
         const check = () => python(['-m', 'mypy', '--strict', '--python-version', '3.9', '--cache-dir', join(directory, 'cache'), '--python-executable', installed, '-p', 'portero', '-m', 'use'],
             { MYPYPATH: directory });
-        use(['grant = portero.create_unlock({"type": "timer", "expires_in_minutes": 5})', 'label: str = grant["label"]', 'for entry in portero.iterate_logs(q=label):', '    print(entry["succeeded"])']);
+        use(['grant = portero.create_unlock({"type": "timer", "expires_in_minutes": 5})', 'label: str = grant["label"]', 'for entry in portero.iterate_logs(q=label):', '    print(entry["succeeded"])',
+            'one = portero.create_pass({"from": "2026-12-05T10:00", "until": None})', 'portero.change_pass(one["id"], lambda each: {"note": each["pass"]["note"]})']);
         const right = await check();
         assert.equal(right.status, 0, right.stdout + right.stderr);
         const examples = [...readFileSync(join(clients(), 'python/README.md'), 'utf8').matchAll(/^```python\n(.*?)^```$/gms)].map(([, code]) => code);
@@ -78,9 +79,10 @@ print(json.dumps({'files': [str(f) for f in d.files], 'requires': d.requires, 't
         writeFileSync(join(directory, 'use.py'), `api_key: str\nbuilding_id: str\nraw_body: bytes\nheaders: dict[str, str]\nsecret: str\n${examples.join('\n')}`);
         const shown = await check();
         assert.equal(shown.status, 0, shown.stdout + shown.stderr);
-        use(['portero.create_unlock({"type": "weekly"})', 'portero.get_unlock()', 'portero.list_unlocks(status="open")', 'portero.update_unlock("x", {"label": "x"})', 'portero.get_account()["emial"]']);
+        use(['portero.create_unlock({"type": "weekly"})', 'portero.get_unlock()', 'portero.list_unlocks(status="open")', 'portero.update_unlock("x", {"label": "x"})', 'portero.get_account()["emial"]',
+            'portero.create_pass({"windows": [{"days": ["monday"]}]})', 'portero.update_pass("x", {"label": "x"})']);
         const { stdout } = await check();
-        assert.deepEqual([...new Set([...stdout.matchAll(/^.*use\.py:(\d+): error/gm)].map(([, line]) => Number(line)))], [4, 5, 6, 7, 8]);
+        assert.deepEqual([...new Set([...stdout.matchAll(/^.*use\.py:(\d+): error/gm)].map(([, line]) => Number(line)))], [4, 5, 6, 7, 8, 9, 10]);
     });
 
     it('tells a resident\'s story, from sign-in to the end of the key', async () => {
@@ -90,6 +92,7 @@ print(json.dumps({'files': [str(f) for f in d.files], 'requires': d.requires, 't
         const { types, ...rest } = JSON.parse(stdout);
         for (const type of ['settings.changed', 'grant.created', 'call.ring', 'call.released', 'call.ended']) assert.ok(types.includes(type), `${type}: ${types}`);
         assert.deepEqual(rest, {
+            cleaner: { code: '751004', windows: true, opens: true, listed: true, end: '13:00', conflict: true, over: 'revoked', left: [] },
             tone: '9', same: true, names: ['Parcel'], guide: true, label: 'faster', revoked: 'revoked',
             missing: ['NotFoundError', 404, 'NOT_FOUND', true], over: ['AuthenticationError', 401, 'INVALID_KEY', true],
         });

@@ -269,6 +269,12 @@ export async function use(portero: Portero): Promise<void> {
     await portero.listUnlocks({ state: 'active' });
     // @ts-expect-error: a change needs a version
     await portero.updateUnlock({ id: grant.id, body: { label: 'x' } });
+    const pass: Schemas['Unlock'] = await portero.createPass({ body: { from: '2026-12-05T10:00', until: null } });
+    await portero.change('updatePass', { id: pass.id }, (one) => ({ note: one.pass?.note ?? null }));
+    // @ts-expect-error: a window has hours
+    await portero.createPass({ body: { windows: [{ days: ['monday'] }] } });
+    // @ts-expect-error: a change of a pass needs a version
+    await portero.updatePass({ id: pass.id, body: { label: 'x' } });
     // @ts-expect-error: a log is not changed
     await portero.change('listLogs', {}, () => ({}));
 }
@@ -328,10 +334,23 @@ describe('the TypeScript client and a daemon', () => {
             const set = await portero.change('updateSettings', { buildingId: home.id }, () => ({ unlock_tone: '9' }));
             const grant = await portero.createUnlock({ body: { type: 'passcode', label: 'Parcel', remaining_uses: 2 } }, { idempotencyKey: 'client-story-00000001' });
             const again = await portero.call('createUnlock', { body: { type: 'passcode', label: 'Parcel', remaining_uses: 2 } }, { idempotencyKey: 'client-story-00000001' });
+            const hours = { days: ['tuesday', 'friday'], start: '09:00', end: '12:00' };
+            const cleaner = await portero.createPass({ body: { label: 'Cleaner', access_code: '751004', windows: [hours], timezone: 'Europe/Madrid' } });
+            const listed = [];
+            for await (const one of portero.listPasses({ limit: 1 })) listed.push(one.id === cleaner.id);
+            const later = await portero.change('updatePass', { id: cleaner.id }, ({ pass }) => ({ windows: pass.windows.map((one) => ({ ...one, end: '13:00' })) }));
+            const conflict = await portero.updatePass({ id: cleaner.id, body: { label: 'x' } }, { ifMatch: cleaner.version }).catch((error) => error.constructor.name);
+            const { status } = await portero.revokePass({ id: cleaner.id });
+            const { data: left } = await portero.listPasses();
+            const pass = { code: cleaner.access_code, opens: !!cleaner.pass.next_opening, listed, windows: later.pass.windows, conflict, status, left };
             const endpoint = await portero.createWebhook({ body: { url: given.url } });
-            console.log(JSON.stringify({ home, tone: set.unlock_tone, grant, again: [again.status, again.headers.get('idempotency-replayed'), again.data.id], endpoint }));`,
+            console.log(JSON.stringify({ home, tone: set.unlock_tone, grant, again: [again.status, again.headers.get('idempotency-replayed'), again.data.id], pass, endpoint }));`,
         { given: { api_key: made.api_key, url: receiver.url() } });
         assert.deepEqual([story.tone, story.again], ['9', [200, 'true', story.grant.id]]);
+        assert.deepEqual(story.pass, {
+            code: '751004', opens: true, listed: [true], windows: [{ days: ['tuesday', 'friday'], start: '09:00', end: '13:00' }],
+            conflict: 'VersionConflictError', status: 'revoked', left: [],
+        });
         assert.equal((await visit(w.client, { to: story.home.virtual_number, digits: story.grant.access_code })).outcome, 'released');
         const delivered = await receiver.first(({ body }) => body.type === 'access.granted');
         const event = await verifyWebhook(delivered.raw, delivered.headers['service-signature'], story.endpoint.secret);

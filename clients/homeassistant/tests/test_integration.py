@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import date
+from datetime import date, timedelta
 import json
 import sys
 import unittest
@@ -22,6 +22,7 @@ from custom_components.portero.api import SCOPES, PorteroApi, PorteroApiError
 from custom_components.portero.config_flow import PorteroConfigFlow, PorteroOptionsFlow
 from custom_components.portero.const import CONF_BUILDING, CONF_CODE, CONF_FINGERPRINT
 from custom_components.portero.diagnostics import async_get_config_entry_diagnostics
+from custom_components.portero.model import DAYS
 
 PLACE = {CONF_URL: URL + "/", CONF_FINGERPRINT: FINGERPRINT}
 
@@ -271,12 +272,41 @@ class AtTheDoor(InHomeAssistant):
             with self.assertRaises(vol.Invalid):
                 schema(wrong)
 
+    async def test_a_pass_is_made_and_shown_with_its_hours(self) -> None:
+        schema, function, response = self.hass.services["create_pass"]
+        self.assertEqual(response, SupportsResponse.OPTIONAL)
+        cleaner = {"label": "Cleaner", "days": "tuesday", "start": "09:00:00", "end": "12:00:00", "code": "751004", "until": "2037-01-01 00:00:00"}
+        with self.assertRaises(HomeAssistantError) as refused:  # more than 366 days ahead
+            await getattr(self.lock, function)(**schema(cleaner))
+        self.assertEqual(refused.exception.translation_key, "refused")
+        decision = await self.person.ask("GET", f"/v1/buildings/{self.person.building}/decision")
+        today = date.fromisoformat(decision["at"][:10])
+        others = [DAYS[(today.weekday() + ahead) % 7] for ahead in (3, 4)]
+        made = await getattr(self.lock, function)(**schema({**{name: cleaner[name] for name in ("label", "start", "end", "code")}, "days": others, "note": "under the mat"}))
+        self.assertEqual((made["access_code"], made["label"], made["status"], made["until"]), ("751004", "Cleaner", "active", None))
+        sister = await getattr(self.lock, function)(**schema({"label": "Sister", "from": f"{today + timedelta(days=30)} 00:00:00"}))
+        self.assertEqual(sister["status"], "scheduled")
+        await getattr(self.lock, function)(**schema({"label": "Nurse", "uses": 2}))
+        following = self.entity("sensor", "next_pass")
+        await self.until(lambda: len(following.extra_state_attributes["passes"]) == 3, "the passes")
+        shown = following.extra_state_attributes
+        self.assertEqual([(one["label"], one["status"], one["next_opening"]) for one in shown["passes"]],
+                         [("Nurse", "open", None), ("Sister", "scheduled", sister["next_opening"]), ("Cleaner", "outside_hours", made["next_opening"])])
+        self.assertEqual((following.native_value.isoformat()[:16], shown["label"], shown["more"]), (made["next_opening"][:16], "Cleaner", False))
+        self.assertEqual(self.entity("sensor", "active_grants").native_value, 2, "the sister's begins later")
+        self.assertNotEqual((await self.person.visit(digits="751004"))["outcome"], "released")
+        self.assertNotRegex(json.dumps(shown), "751004|mat")
+        for wrong in ({"code": "123"}, {"code": "123456789"}, {"days": "someday"}, {"days": []}, {"start": "25:00"}, {"from": "soon"}, {"uses": 0}, {"minutes": 5}):
+            with self.assertRaises(vol.Invalid):
+                schema(wrong)
+
     async def test_diagnostics_tell_no_secret(self) -> None:
+        await self.person.ask("POST", "/v1/passes", {"label": "Uncle Vernon", "access_code": "751004", "note": "under the mat"}, Idempotency_Key="b" * 16)
         await self.person.grant({"type": "passcode", "label": "Aunt Petunia", "access_code": "4711"})
         await self.entry.runtime_data.async_refresh()
         text = json.dumps(await async_get_config_entry_diagnostics(self.hass, self.entry))
         self.assertIn("passcode", text)
-        for secret in ("4711", "Petunia", self.entry.data[CONF_API_KEY], self.entry.data[CONF_FINGERPRINT], self.person.number, URL):
+        for secret in ("4711", "Petunia", "751004", "Vernon", "mat", self.entry.data[CONF_API_KEY], self.entry.data[CONF_FINGERPRINT], self.person.number, URL):
             self.assertNotIn(secret, text)
 
     async def test_the_stream_goes_on_after_an_interruption_and_old_rings_do_not_ring(self) -> None:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime, time
 import json
 from pathlib import Path
 import re
@@ -96,6 +97,8 @@ class Files(unittest.TestCase):
         self.assertEqual(set(services), set(load("icons.json")["services"]))
         for name, service in services.items():
             self.assertEqual(set(service["fields"]), set(strings[name]["fields"]))
+        chosen = services["create_pass"]["fields"]["days"]["selector"]["select"]
+        self.assertEqual(set(chosen["options"]), set(load("strings.json")["selector"][chosen["translation_key"]]["options"]))
 
 
 def decision(verdict: str = "forward", grants: Any = (), at: str = "2026-11-20T12:00:00.000Z") -> dict[str, Any]:
@@ -106,7 +109,7 @@ class Rules(unittest.TestCase):
     def state(self, **given: Any) -> Any:
         from custom_components.portero.model import State
         page = {"data": given.pop("grants", []), "pagination": {"cursor": None, "has_more": False}}
-        return State(**{"decision": decision(), "setup": {"status": "building_setup_required"}, "grants": page, "last_visit": None, **given})
+        return State(**{"decision": decision(), "setup": {"status": "building_setup_required"}, "grants": page, "passes": {"data": given.pop("passes", [])}, "last_visit": None, **given})
 
     def test_the_door_is_unlocked_while_a_call_opens_it_without_a_code(self) -> None:
         for verdict, locked in (("release", False), ("ask_code", True), ("forward", True), ("reject", True), ("wrong_code", True), ("self_call", True)):
@@ -120,6 +123,32 @@ class Rules(unittest.TestCase):
                   grant("routine", "switched_off", None, "off"), grant("timer", "not_begun", "2026-11-20T13:00:00.000Z", "timer")]
         when, label = self.state(decision=decision(grants=grants)).next_routine
         self.assertEqual((when.isoformat(), label), ("2026-11-21T09:00:00+00:00", "next"))
+
+    def test_a_pass_is_open_outside_its_hours_or_as_its_status_says(self) -> None:
+        def one(label: str, status: str, opening: Any) -> dict[str, Any]:
+            return {"label": label, "status": status, "access_code": "751004", "pass": {"next_opening": opening, "note": "key under the mat"}}
+        tuesday, july = "2026-11-24T14:00:00.000Z", "2027-07-01T00:00:00.000Z"
+        passes = [one("nurse", "active", "2026-11-20T11:59:59.900Z"), one("cleaner", "active", tuesday), one("sister", "scheduled", july),
+                  one("never", "active", None), one("off", "inactive", None), one("guest", "expired", None)]
+        state = self.state(passes=passes)
+        self.assertEqual([(entry["label"], entry["status"], entry["next_opening"]) for entry in state.pass_list],
+                         [("nurse", "open", None), ("cleaner", "outside_hours", tuesday), ("sister", "scheduled", july), ("never", "outside_hours", None),
+                          ("off", "inactive", None), ("guest", "expired", None)])
+        self.assertEqual((state.next_pass[0].isoformat(), state.next_pass[1]), ("2026-11-24T14:00:00+00:00", "cleaner"))
+        self.assertNotRegex(json.dumps(state.pass_list), "751004|mat")
+        self.assertIsNone(self.state().next_pass)
+
+    def test_the_fields_of_an_action_make_a_pass(self) -> None:
+        from custom_components.portero.model import DAYS, pass_body
+        zone = "America/New_York"
+        given = {"label": "Cleaner", "code": "751004", "days": ["tuesday", "friday"], "start": time(9), "end": time(12), "uses": 3, "note": "x"}
+        self.assertEqual(pass_body(given, zone), {"timezone": zone, "label": "Cleaner", "access_code": "751004", "remaining_uses": 3, "note": "x",
+                                                  "windows": [{"days": ["tuesday", "friday"], "start": "09:00", "end": "12:00"}]})
+        self.assertEqual(pass_body({"from": datetime(2027, 8, 1), "until": datetime(2027, 9, 1)}, zone),
+                         {"timezone": zone, "from": "2027-08-01T00:00:00", "until": "2027-09-01T00:00:00"})
+        self.assertEqual(pass_body({"days": ["monday"]}, zone)["windows"], [{"days": ["monday"], "start": "00:00", "end": "00:00"}])
+        self.assertEqual(pass_body({"start": time(22), "end": time(6)}, zone)["windows"], [{"days": list(DAYS), "start": "22:00", "end": "06:00"}])
+        self.assertEqual(pass_body({}, zone), {"timezone": zone})
 
     def test_it_is_read_again_when_the_next_grant_begins_and_often_while_the_door_opens(self) -> None:
         from custom_components.portero.model import poll_after

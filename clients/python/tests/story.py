@@ -51,6 +51,22 @@ def conflict(portero, grant_id):
     return None
 
 
+def cleaner(portero):
+    """A pass, from its creation to its end: its hours are changed at its version, and only there."""
+    mornings = {"days": ["tuesday", "friday"], "start": "09:00", "end": "12:00"}
+    made = portero.create_pass({"label": "Cleaner", "access_code": "751004", "windows": [mornings], "timezone": "Europe/Madrid"})
+    listed = [entry["id"] for entry in portero.iterate_passes(limit=1)] == [made["id"]]
+    later = portero.change_pass(made["id"], lambda one: {"windows": [{**one["pass"]["windows"][0], "end": "13:00"}]})
+    try:
+        portero.update_pass(made["id"], {"label": "x"}, if_match=made["version"])
+        conflict = False
+    except VersionConflict:
+        conflict = True
+    return {"code": made["access_code"], "windows": made["pass"]["windows"] == [mornings], "opens": bool(made["pass"]["next_opening"]), "listed": listed,
+            "end": later["pass"]["windows"][0]["end"], "conflict": conflict, "over": portero.revoke_pass(made["id"])["status"],
+            "left": list(portero.iterate_passes())}
+
+
 def told(portero, building):
     """The types of the events up to the end of a visitor's call, which another thread makes when the stream is open."""
     types = []
@@ -78,6 +94,7 @@ def main():
             "tone": tone, "same": same, "types": types,
             "names": [entry["name"] for entry in portero.iterate_logs(limit=1, type="unlock")],
             "guide": portero.get_guide().startswith("#"), "label": conflict(portero, grant["id"]),
+            "cleaner": cleaner(portero),
             "revoked": portero.revoke_unlock(grant["id"])["status"],
             "missing": refusal(lambda: portero.get_unlock("f" * 24)),
         }

@@ -186,12 +186,22 @@ class PorteroApi:
         """The newest 100, as a page."""
         return dict(await self.request("GET", "/v1/unlock", params={"status": "active", "limit": "100"}, building=building))
 
+    async def passes(self, building: str) -> dict[str, Any]:
+        """The newest 100 that are not revoked, as a page."""
+        return dict(await self.request("GET", "/v1/passes", params={"limit": "100"}, building=building))
+
     async def last_visit(self, building: str) -> dict[str, Any] | None:
         data = (await self.request("GET", "/v1/logs", params={"limit": "1"}, building=building))["data"]
         return data[0] if data else None
 
     async def create_grant(self, building: str, body: dict[str, Any]) -> dict[str, Any]:
-        return dict(await self.request("POST", "/v1/unlock", body=body, building=building, idempotency_key=KEY_PREFIX + uuid.uuid4().hex))
+        return await self._create("/v1/unlock", building, body)
+
+    async def create_pass(self, building: str, body: dict[str, Any]) -> dict[str, Any]:
+        return await self._create("/v1/passes", building, body)
+
+    async def _create(self, path: str, building: str, body: dict[str, Any]) -> dict[str, Any]:
+        return dict(await self.request("POST", path, body=body, building=building, idempotency_key=KEY_PREFIX + uuid.uuid4().hex))
 
     async def revoke(self, building: str, grant: str) -> None:
         await self.request("DELETE", f"/v1/unlock/{quote(grant, safe='')}", building=building)

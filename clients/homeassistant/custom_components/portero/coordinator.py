@@ -43,13 +43,18 @@ class PorteroCoordinator(DataUpdateCoordinator[State]):
         api, building = self.api, self.building
         try:
             async with asyncio.TaskGroup() as group:  # the first that fails ends the others
-                decision, setup = group.create_task(api.decision(building)), group.create_task(api.setup(building))
+                passes_decision, setup = group.create_task(self._passes_and_decision()), group.create_task(api.setup(building))
                 grants, last_visit = group.create_task(api.active_grants(building)), group.create_task(api.last_visit(building))
         except ExceptionGroup as errors:
             raise self._failure(errors) from errors
-        state = State(decision.result(), setup.result(), grants.result(), last_visit.result())
+        passes, decision = passes_decision.result()
+        state = State(decision, setup.result(), grants.result(), passes, last_visit.result())
         self.update_interval = timedelta(seconds=poll_after(state, self.streaming))
         return state
+
+    async def _passes_and_decision(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The passes first: one that opens the door when they are read has a next opening that is not after the decision."""
+        return await self.api.passes(self.building), await self.api.decision(self.building)
 
     @staticmethod
     def _failure(errors: ExceptionGroup[Exception]) -> Exception:

@@ -12,7 +12,7 @@ from .coordinator import PorteroConfigEntry
 
 REDACTED = {
     CONF_API_KEY, CONF_URL, CONF_FINGERPRINT, "title", "access_code", "label", "grant_label", "name", "virtual_number", "unlock_tone", "caller", "number",
-    "instructions", "request_id",
+    "instructions", "request_id", "note",
 }
 
 
@@ -22,6 +22,6 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Portero
     told: dict[str, Any] = async_redact_data({
         "entry": dict(entry.data), "options": dict(entry.options), "streaming": coordinator.streaming,
         "last_update_success": coordinator.last_update_success, "calls_in_progress": len(coordinator.calls.with_resident),
-        "decision": state.decision, "setup": state.setup, "grants": state.grants, "last_visit": state.last_visit,
+        "decision": state.decision, "setup": state.setup, "grants": state.grants, "passes": state.passes, "last_visit": state.last_visit,
     }, REDACTED)
     return told

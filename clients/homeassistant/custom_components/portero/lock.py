@@ -12,10 +12,10 @@ from homeassistant.helpers import config_validation as cv, entity_platform
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .api import PorteroAuthError, PorteroError
-from .const import DEFAULT_MINUTES, DEFAULT_SINGLE_USE, DOMAIN, OPTION_MINUTES, OPTION_SINGLE_USE, SERVICE_CREATE_PASSCODE
+from .const import DEFAULT_MINUTES, DEFAULT_SINGLE_USE, DOMAIN, OPTION_MINUTES, OPTION_SINGLE_USE, SERVICE_CREATE_PASS, SERVICE_CREATE_PASSCODE
 from .coordinator import PorteroConfigEntry, PorteroCoordinator
 from .entity import PorteroEntity
-from .model import passcode_body, timer_body
+from .model import DAYS, pass_body, passcode_body, timer_body
 
 PARALLEL_UPDATES = 1
 
@@ -26,11 +26,24 @@ PASSCODE_SCHEMA: dict[Any, Any] = {
     vol.Optional("code"): vol.All(cv.string, vol.Match(r"^(?!1$)[0-9]{1,4}$")),
 }
 
+PASS_SCHEMA: dict[Any, Any] = {
+    vol.Optional("label"): vol.All(cv.string, vol.Length(min=1, max=120)),
+    vol.Optional("days"): vol.All(cv.ensure_list, vol.Length(min=1), [vol.In(DAYS)]),
+    vol.Optional("start"): cv.time,
+    vol.Optional("end"): cv.time,
+    vol.Optional("from"): cv.datetime,
+    vol.Optional("until"): cv.datetime,
+    vol.Optional("uses"): vol.All(vol.Coerce(int), vol.Range(min=1, max=100)),
+    vol.Optional("code"): vol.All(cv.string, vol.Match(r"^[0-9]{4,8}$")),
+    vol.Optional("note"): vol.All(cv.string, vol.Length(max=500)),
+}
+
 
 async def async_setup_entry(hass: HomeAssistant, entry: PorteroConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback) -> None:
     async_add_entities([PorteroLock(entry.runtime_data)])
-    entity_platform.async_get_current_platform().async_register_entity_service(
-        SERVICE_CREATE_PASSCODE, PASSCODE_SCHEMA, "async_create_passcode", supports_response=SupportsResponse.OPTIONAL)
+    platform = entity_platform.async_get_current_platform()
+    platform.async_register_entity_service(SERVICE_CREATE_PASSCODE, PASSCODE_SCHEMA, "async_create_passcode", supports_response=SupportsResponse.OPTIONAL)
+    platform.async_register_entity_service(SERVICE_CREATE_PASS, PASS_SCHEMA, "async_create_pass", supports_response=SupportsResponse.OPTIONAL)
 
 
 class PorteroLock(PorteroEntity, LockEntity):
@@ -84,6 +97,13 @@ class PorteroLock(PorteroEntity, LockEntity):
         await self.coordinator.async_request_refresh()
         return {"id": grant["id"], "access_code": grant["access_code"], "label": grant["label"], "ends_at": grant.get("ends_at"),
                 "remaining_uses": grant.get("remaining_uses")}
+
+    async def async_create_pass(self, **given: Any) -> dict[str, Any]:
+        """A new pass with a code, as the schema describes it."""
+        grant = await self._ask(self.coordinator.api.create_pass(self.coordinator.building, pass_body(given, self.hass.config.time_zone)))
+        await self.coordinator.async_request_refresh()
+        return {"id": grant["id"], "access_code": grant["access_code"], "label": grant["label"], "status": grant["status"],
+                "remaining_uses": grant["remaining_uses"], "next_opening": grant["pass"]["next_opening"], "until": grant["pass"]["until"]}
 
     async def _ask(self, request: Any) -> Any:
         try:

@@ -38,6 +38,7 @@ class State:
     decision: dict[str, Any]
     setup: dict[str, Any]
     grants: dict[str, Any]
+    passes: dict[str, Any]  # read before `decision`
     last_visit: dict[str, Any] | None
 
     @property
@@ -71,6 +72,28 @@ class State:
         begins = [(timestamp(grant["next_at"]), str(grant["label"])) for grant in self.decision["grants"]
                   if grant["type"] == "routine" and grant["result"] == "outside_window" and grant["next_at"]]
         return min(begins) if begins else None
+
+    def _opens_later(self, grant: dict[str, Any]) -> bool:
+        opening = grant["pass"]["next_opening"]
+        return opening is not None and timestamp(opening) > timestamp(self.decision["at"])
+
+    def _pass_status(self, grant: dict[str, Any]) -> str:
+        """The grant's, but "open" and "outside_hours" of one that is active."""
+        if grant["status"] != "active":
+            return str(grant["status"])
+        return "outside_hours" if grant["pass"]["next_opening"] is None or self._opens_later(grant) else "open"
+
+    @property
+    def pass_list(self) -> list[dict[str, Any]]:
+        """The passes as they are now, without codes and notes."""
+        return [{"label": grant["label"], "status": self._pass_status(grant), "next_opening": grant["pass"]["next_opening"] if self._opens_later(grant) else None}
+                for grant in self.passes["data"]]
+
+    @property
+    def next_pass(self) -> tuple[datetime, str] | None:
+        """When a pass that does not open the door now opens it next, and its label."""
+        opens = [(timestamp(one["next_opening"]), str(one["label"])) for one in self.pass_list if one["next_opening"]]
+        return min(opens) if opens else None
 
     @property
     def last_visit_at(self) -> datetime | None:
@@ -123,3 +146,18 @@ def timer_body(minutes: int, single_use: bool) -> dict[str, Any]:
 def passcode_body(label: str | None, minutes: int | None, uses: int | None, code: str | None) -> dict[str, Any]:
     members = {"label": label, "expires_in_minutes": minutes, "remaining_uses": uses, "access_code": code}
     return {"type": "passcode", **{name: value for name, value in members.items() if value is not None}}
+
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def pass_body(given: dict[str, Any], timezone: str) -> dict[str, Any]:
+    """Of the action's fields, whose times are in `timezone` unless they have an offset. Days without hours are whole days, hours without days
+    those of every day."""
+    members = (("label", "label"), ("code", "access_code"), ("uses", "remaining_uses"), ("note", "note"))
+    body: dict[str, Any] = {"timezone": timezone, **{member: given[name] for name, member in members if name in given}}
+    body |= {name: given[name].isoformat() for name in ("from", "until") if name in given}
+    if given.keys() & {"days", "start", "end"}:
+        hours = {name: f"{given[name]:%H:%M}" if name in given else "00:00" for name in ("start", "end")}
+        body["windows"] = [{"days": list(given.get("days", DAYS)), **hours}]
+    return body

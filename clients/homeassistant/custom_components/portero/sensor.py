@@ -29,6 +29,10 @@ def _visit(state: State) -> dict[str, Any]:
     return {name: state.last_visit[name] for name in ("type", "name", "succeeded") if name in state.last_visit} if state.last_visit else {}
 
 
+def _passes(state: State) -> dict[str, Any]:
+    return {**({"label": state.next_pass[1]} if state.next_pass else {}), "passes": state.pass_list, "more": state.passes["pagination"]["has_more"]}
+
+
 SENSORS = (
     PorteroSensorDescription(key="last_visit", device_class=SensorDeviceClass.TIMESTAMP, value=lambda state: state.last_visit_at, more=_visit),
     PorteroSensorDescription(key="active_grants", state_class=SensorStateClass.MEASUREMENT, value=lambda state: state.active_grants,
@@ -36,6 +40,8 @@ SENSORS = (
     PorteroSensorDescription(key="next_routine", device_class=SensorDeviceClass.TIMESTAMP,
                              value=lambda state: state.next_routine[0] if state.next_routine else None,
                              more=lambda state: {"label": state.next_routine[1]} if state.next_routine else {}),
+    PorteroSensorDescription(key="next_pass", device_class=SensorDeviceClass.TIMESTAMP,
+                             value=lambda state: state.next_pass[0] if state.next_pass else None, more=_passes),
 )
 
 

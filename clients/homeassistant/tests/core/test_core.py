@@ -243,11 +243,21 @@ class TestAtTheDoor:
             with pytest.raises(vol.Invalid):
                 await house.act("create_passcode", "portero", wrong)
 
+    async def test_a_pass_is_made_and_shown(self, house: House, until: Until) -> None:
+        told = await house.act("create_pass", "portero", {"label": "Cleaner", "days": ["tuesday", "friday"], "start": "09:00:00", "end": "12:00:00", "code": "751004"}, response=True)
+        made = told[house.entity_id("lock", "door")]
+        assert (made["label"], made["access_code"], made["status"]) == ("Cleaner", "751004", "active")
+        await until(lambda: house.state("sensor", "next_pass").attributes["passes"], "the pass")
+        assert house.state("sensor", "next_pass").attributes["passes"][0]["label"] == "Cleaner"
+        for wrong in ({"code": "123"}, {"days": ["someday"]}, {"start": "25:00"}, {"from": "soon"}):
+            with pytest.raises(vol.Invalid):
+                await house.act("create_pass", "portero", wrong)
+
     async def test_entities_have_names_and_one_device(self, hass: HomeAssistant, house: House) -> None:
         entities = er.async_entries_for_config_entry(er.async_get(hass), house.entry.entry_id)
         names = {entity.entity_id: hass.states.get(entity.entity_id).attributes["friendly_name"] for entity in entities}  # type: ignore[union-attr]
         assert names == {"lock.home": "Home", "event.home_visitor": "Home Visitor", "sensor.home_last_visit": "Home Last visit",
-                         "sensor.home_active_grants": "Home Active grants", "sensor.home_next_routine": "Home Next routine", "binary_sensor.home_set_up": "Home Set up"}
+                         "sensor.home_active_grants": "Home Active grants", "sensor.home_next_routine": "Home Next routine", "sensor.home_next_pass": "Home Next pass", "binary_sensor.home_set_up": "Home Set up"}
         devices = dr.async_entries_for_config_entry(dr.async_get(hass), house.entry.entry_id)
         assert [(device.name, device.entry_type, device.configuration_url) for device in devices] == [("Home", dr.DeviceEntryType.SERVICE, URL)]
 

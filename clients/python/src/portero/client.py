@@ -51,6 +51,11 @@ class Portero(Methods):
         changed: t.Unlock = self._change("updateUnlock", {"id": id}, edit, building_id)
         return changed
 
+    def change_pass(self, id: str, edit: Callable[[t.Unlock], Optional[t.PassUpdate]]) -> t.Unlock:
+        """The same for a pass, whose times change only so."""
+        changed: t.Unlock = self._change("updatePass", {"id": id}, edit, None)
+        return changed
+
     def change_settings(self, building_id: str, edit: Callable[[t.BuildingSettings], Optional[t.SettingsPatch]]) -> t.BuildingSettings:
         """The same for a building's settings."""
         changed: t.BuildingSettings = self._change("updateSettings", {"buildingId": building_id}, edit, None)
