@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { Browser, checkAccessible, checkFits, checkForcedColours } from './lib/browser.js';
 import { idempotencyKey, ok } from './lib/client.js';
 import { openSigned } from './lib/site-page.js';
+import { sql } from './lib/store.js';
 import { changeSettings, DAY, eventually, HOUR, iso, now, resident, useWorld } from './lib/world.js';
 
 const SITE = new URL('../../web/site/', import.meta.url).pathname;
@@ -216,6 +217,29 @@ describe('passes on the page Access', () => {
         assert.deepEqual([clock(sister.pass.from), clock(sister.pass.until), sister.status], [`${year}-08-01 00:00`, `${year}-09-01 00:00`, 'scheduled']);
         assert.deepEqual([nurse.pass.windows, nurse.pass.until], [[{ days: everyDay, start: '22:00', end: '06:00' }], null]);
         await page.context().close();
+    });
+
+    // PASS-6
+    it('says after a creation how many four-digit codes are left when they are few', async () => {
+        const person = await madrid();
+        const rows = Array.from({ length: 9600 }, (_, n) => `('${person.building.id}', x'${String(n).padStart(24, '0')}', 1, 'x', 1, 0, 0, 9223372036854775807, '${String(n).padStart(4, '0')}', 'UTC', '')`);
+        for (let from = 0; from < rows.length; from += 2400)
+            sql(w.daemon, `INSERT INTO pass (building_id, id, type, label, enabled, created_at, starts_at, ends_at, access_code, timezone, windows) VALUES ${rows.slice(from, from + 2400).join()}`);
+        for (const [locale, sentence] of [['en-GB', 'Few four-digit codes are left: 399.'], ['es-ES', 'Quedan pocos códigos de cuatro cifras: 398.'], ['fr-FR', 'Il reste peu de codes à quatre chiffres : 397.']]) {
+            const texts = textsOf(locale.slice(0, 2));
+            const page = await openSigned(browser, w, person, '/access', { locale });
+            await page.getByRole('button', { name: texts['access.guest'] }).click();
+            await chip(page, texts['grant.today']).click();
+            await button(page, texts['grant.create']).click();
+            await page.getByText(sentence, { exact: true }).waitFor();
+            await checkAccessible(page);
+            await page.keyboard.press('Escape');
+            await page.locator('dialog').waitFor({ state: 'detached' });
+            await page.locator('.grants .sharing').first().click();
+            await page.locator('dialog .letter').waitFor();
+            assert.equal(await page.getByText(sentence).count(), 0); // it was told once
+            await page.context().close();
+        }
     });
 
     it('changes a pass, tells which version won, switches it and ends it', async () => {

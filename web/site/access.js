@@ -113,7 +113,7 @@ async function make(purpose, like) {
     kind = '';
     view = statusOf(made) === 'scheduled' ? 'scheduled' : 'active';
     put(made);
-    await shareSheet(made);
+    await shareSheet(made, made.codes_left);
 }
 
 /** @param {Grant} grant @param {object} body @param {string} text */

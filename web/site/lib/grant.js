@@ -11,7 +11,7 @@ import { dayNames, hour, length, now, when, zone } from './time.js';
  * @typedef {'active' | 'scheduled' | 'inactive' | 'exhausted' | 'expired' | 'revoked'} Status
  * @typedef {{id: string, type: Kind, label: string, enabled: boolean, version: number, status: Status, created_at: string,
  *   starts_at?: string, ends_at?: string | null, remaining_uses?: number | null, access_code?: string,
- *   enter_code_with_voice?: boolean, days?: string[], start?: string, end?: string, timezone?: string,
+ *   enter_code_with_voice?: boolean, days?: string[], start?: string, end?: string, timezone?: string, codes_left?: number,
  *   pass?: {from: string | null, until: string | null, windows: import('./pass.js').Window[], timezone: string, note: string | null, next_opening: string | null}}} Grant
  * @typedef {{days?: string[], start?: string, end?: string}} Window
  */

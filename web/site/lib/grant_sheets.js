@@ -196,9 +196,9 @@ function guestPage({ url }, flip) {
 
 /**
  * How the guest gets in, to be sent to them: as a text, or by the link of a page that tells it in their language.
- * @param {Grant} grant
+ * @param {Grant} grant @param {number} [codesLeft] of four digits, if its creation told that they are few
  */
-export function shareSheet(grant) {
+export function shareSheet(grant, codesLeft) {
     const path = `/v1/unlock/${grant.id}/link`;
     /** @type {Link | undefined} */
     let link;
@@ -232,6 +232,7 @@ export function shareSheet(grant) {
             grant.access_code && figures(grant.access_code),
             pass && h('p', { class: 'quiet', key: 'sentence' }, sentence(pass)),
             h('p', { class: 'letter', key: 'letter' }, text, url && h('span', { class: 'url' }, url)),
+            codesLeft !== undefined && h('p', { class: 'note', key: 'codes' }, t('grant.codes_left', { count: codesLeft })),
             !connected() && h('p', { class: 'note', key: 'connected' }, t('grant.not_connected')),
             grant.type === 'timer' && opensNow(grant) && h('p', { class: 'hint', key: 'timer' }, t('grant.timer_hint')),
             problem && h('p', { class: 'note bad', role: 'alert', key: 'problem' }, problem),

@@ -42,7 +42,7 @@ export async function openFor({ label = '', minutes = [15, 60, 180], uses = 1 } 
  */
 export async function letIn(purpose) {
     const made = await create(purpose);
-    if (made) await shareSheet(made);
+    if (made) await shareSheet(made, made.codes_left);
     return Boolean(made);
 }
 
