@@ -5,9 +5,9 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Browser, checkAccessible } from './lib/browser.js';
-import { ok } from './lib/client.js';
+import { idempotencyKey, ok } from './lib/client.js';
 import { checkSights, checkTargets, HOSTILE, openSigned, picture } from './lib/site-page.js';
-import { advance, changeSettings, DAY, grant, resident, useWorld, visit } from './lib/world.js';
+import { advance, changeSettings, DAY, grant, now, resident, useWorld, visit } from './lib/world.js';
 
 describe('the page of visits', () => {
     const w = useWorld();
@@ -56,6 +56,54 @@ describe('the page of visits', () => {
         await page.getByRole('button', { name: /^Why\? Someone buzzed/ }).click();
         await page.getByText('The visitor had no right code, so the call went to you.').waitFor();
         await closing(page);
+    });
+
+    // PASS-11
+    it('says of a code that could not open whose it was, why, and when it opens next by the building\'s clock', async () => {
+        const person = await resident(client);
+        await changeSettings(person, { timezone: 'Europe/Madrid' });
+        const call = async (digits, from) => {
+            await visit(client, { to: person.number, digits, ...from && { from } });
+            await advance(client, 60);
+        };
+        const day = new Date(await now(client) + 2 * DAY).getUTCDay();
+        const names = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+        ok(await person.client.post('/v1/passes', { label: 'Ana', access_code: '48213', windows: [{ days: [names[day]], start: '08:00', end: '11:00' }], timezone: 'Europe/London' },
+            { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
+        await grant(person, { type: 'passcode', label: 'Parcel', access_code: '3579', remaining_uses: 1 });
+        await grant(person, { type: 'passcode', label: 'Neighbour', access_code: '4711' });
+        for (const [digits, from] of [['3579'], ['48213'], ['3579'], ['9999'], ['48213', '+15550002222']]) await call(digits, from);
+        const dayIn = (locale) => new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' }).format(Date.UTC(2000, 0, 2 + day));
+        for (const [locale, outside, used, nobodys, home] of [
+            ['en-GB', `Ana’s code, outside its hours. It opens next on ${dayIn('en')} at 09:00.`, 'Parcel’s code, used up.', 'The keys were nobody’s code.', 'A code outside its hours'],
+            ['es-ES', `El código de «Ana», fuera de su horario. Abrirá el ${dayIn('es')} a las 9:00.`, 'El código de «Parcel», agotado.', 'Las teclas no eran el código de nadie.', 'Un código fuera de su horario'],
+            ['fr-FR', `Le code de « Ana », hors de ses heures. Prochaine ouverture : ${dayIn('fr')} à 09:00.`, 'Le code de « Parcel », épuisé.', 'Les touches n’étaient le code de personne.', 'Un code hors de ses heures'],
+        ]) {
+            const page = await open(person, { locale, timezoneId: 'America/New_York' });
+            const answer = async (why) => {
+                await why.click();
+                const text = await page.locator('dialog .answer').innerText();
+                if (text === outside) await page.locator('dialog .story li', { hasText: outside.split('. ')[1].slice(0, -1) }).first().waitFor();
+                await page.keyboard.press('Escape');
+                await page.locator('dialog').waitFor({ state: 'detached' });
+                return text;
+            };
+            const whys = page.locator('.day .why');
+            // Newest first: of each call that went on, that it rang, and its code; the last caller never released the door.
+            for (const [i, expected] of [[0, outside], [1, outside], [3, nobodys], [4, used], [5, used], [6, outside], [7, outside]])
+                assert.ok((await answer(whys.nth(i))).startsWith(expected), `${locale} ${i}: ${expected}`);
+            if (locale === 'en-GB') {
+                assert.deepEqual((await titles(page)).slice(6), ['Someone buzzed', 'Ana', 'Parcel']);
+                await page.getByText('Did not open · Outside its hours').waitFor();
+            }
+            await page.goto(`${w.daemon.https}/`);
+            const visits = page.locator('.visits li');
+            assert.equal(await visits.filter({ hasText: home }).count(), 2);
+            await visits.filter({ hasText: home }).first().getByRole('link').click();
+            assert.equal(await page.locator('dialog .answer').innerText(), outside);
+            await checkAccessible(page);
+            await closing(page);
+        }
     });
 
     it('says of each call that went on how it ended, as the page Home does', async () => {

@@ -199,9 +199,11 @@ function visitOf(visit) {
     const how = { timer: t('by_timer'), routine: t('by_routine'), passcode: t('by_code') };
     if (visit.outcome === 'released') return ['ok', '', named ?? t('someone'), how[visit.reason] ?? t('opened')];
     if (visit.resident_opened) return ['ok', '', t('someone'), t('you_opened')];
-    const wrong = ['wrong_code', 'keypad_closed'].includes(visit.reason);
-    if (visit.outcome === 'unreachable') return ['no', 'no', wrong ? t('wrong_code') : t('someone'), t('unreachable')];
-    if (wrong) return ['no', 'no', t('wrong_code'), visit.outcome === 'forwarded' ? t('not_opened_rang') : t('not_opened')];
+    /** @type {Record<string, string>} */
+    const codes = { wrong_code: t('wrong_code'), keypad_closed: t('wrong_code'), outside_window: t('outside') };
+    const code = codes[visit.reason];
+    if (visit.outcome === 'unreachable') return ['no', 'no', code ?? t('someone'), t('unreachable')];
+    if (code) return ['no', 'no', code, visit.outcome === 'forwarded' ? t('not_opened_rang') : t('not_opened')];
     if (visit.outcome === 'forwarded') return ['phone', 'rang', t('someone'), t('rang')];
     return ['no', 'no', t('someone'), t('not_opened')];
 }

@@ -32,6 +32,7 @@ export const date = formatter({ day: 'numeric', month: 'long', year: 'numeric' }
 /** "21 November 2026 at 17:30:05" */
 export const exactly = formatter({ dateStyle: 'long', timeStyle: 'medium' });
 const weekday = formatter({ weekday: 'short' });
+const longWeekday = formatter({ weekday: 'long' });
 const day = formatter({ day: 'numeric', month: 'short' });
 const year = formatter({ day: 'numeric', month: 'short', year: 'numeric' });
 
@@ -79,6 +80,12 @@ export function when(at) {
     if (Math.abs(days) === 1) return `${new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(days, 'day')}, ${clock(at)}`;
     if (Math.abs(days) < 7) return `${weekday(at)} ${clock(at)}`;
     return Math.abs(days) < 300 ? `${day(at)}, ${clock(at)}` : year(at);
+}
+
+/** The day of a time that comes, within a sentence: "Tuesday" in the next six days, else "Tuesday 1 December". @param {Instant} at */
+export function comingDay(at) {
+    const days = daysFromNow(at);
+    return days >= 0 && days < 7 ? longWeekday(at) : plainDay(toField(at), true);
 }
 
 /** The time of day "17:30" of a routine. @param {string} text */

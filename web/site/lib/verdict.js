@@ -22,10 +22,15 @@ export function verdictOf(decision) {
     return [t(title), t(lead)];
 }
 
+/** Why a grant cannot be used, in decisions and in the steps of a call. @type {Record<string, string>} */
+export const UNUSABLE = {
+    switched_off: 'verdict.part_off', used_up: 'verdict.part_used', expired: 'verdict.part_expired', not_begun: 'verdict.part_not_begun', outside_window: 'verdict.part_outside',
+};
 /** @type {Record<string, string>} */
 const RESULTS = {
+    ...UNUSABLE,
     opens: 'verdict.part_opens', comes_later: 'verdict.part_later', needs_code: 'verdict.part_code', wrong_digits: 'verdict.part_code', keypad_closed: 'verdict.part_keypad',
-    not_asked: 'verdict.part_not_asked', switched_off: 'verdict.part_off', used_up: 'verdict.part_used', expired: 'verdict.part_expired',
+    not_asked: 'verdict.part_not_asked',
 };
 
 /** @param {Part} part */

@@ -1,14 +1,16 @@
 // Visits at the door: what the log says of them, and why they ended as they did.
-// texts: visit.
+// texts: visit. verdict.
 import { CallError, call } from './call.js';
 import { dialog } from './dialog.js';
-import { errorText, t } from './texts.js';
-import { exactly, length, when } from './time.js';
+import { errorText, language, t } from './texts.js';
+import { clock, comingDay, exactly, length } from './time.js';
+import { UNUSABLE } from './verdict.js';
 import { h, icon } from './view.js';
 
 /**
  * @typedef {import('./view.js').Child} Child
  * @typedef {{id: string, unlock_id?: string, type: string, unlock_type?: string, name: string, succeeded: boolean, created_at: string}} Entry of the log
+ * @typedef {(id?: string) => string | undefined} NameOf the label of a grant, if it is known
  * @typedef {{at_ms: number, step: string, detail?: string, number?: string, grant_id?: string, key_id?: string, key_name?: string}} Step
  * @typedef {{id: string, started_at: string, ended_at: string | null, duration_ms: number | null, caller: string | null, outcome: string, reason: string,
  *   grant_id: string | null, resident_opened: boolean, ended_by: string | null, message_seconds: number | null, steps: Step[]}} Call
@@ -22,17 +24,17 @@ const ICONS = { opened: 'ok', wrong: 'no', call: 'phone' };
 /** @type {Record<string, string>} */
 const WAYS = { timer: 'visit.by_timer', passcode: 'visit.by_code', routine: 'visit.by_routine' };
 
-/** @param {Entry} entry */
+/** A wrong code of a grant is a right one outside its hours. @param {Entry} entry */
 export function titleOf(entry) {
     const kind = kindOf(entry);
-    return kind === 'call' ? t('visit.call') : kind === 'wrong' ? t('visit.wrong') : entry.name;
+    return kind === 'call' ? t('visit.call') : kind === 'wrong' && !entry.unlock_id ? t('visit.wrong') : entry.name;
 }
 
 /** @param {Entry} entry @param {Call[]} calls of which one may be its own: only a single one that fits tells how the call ended */
 export function hintOf(entry, calls) {
     const kind = kindOf(entry);
     if (kind === 'opened') return t(WAYS[entry.unlock_type ?? ''] ?? 'visit.opened');
-    if (kind === 'wrong') return t('visit.shut');
+    if (kind === 'wrong') return [t('visit.shut'), entry.unlock_id && t(UNUSABLE.outside_window)].filter(Boolean).join(' · ');
     const [record, other] = calls.filter((one) => isOf(entry, one));
     if (record?.resident_opened && !other) return t('visit.resident_opened');
     return record?.outcome === 'unreachable' && !other ? t('visit.unreachable') : t('visit.rang');
@@ -58,12 +60,51 @@ function isOf(entry, one) {
     return kind === 'wrong' || (kind === 'call' ? ['forwarded', 'unreachable'].includes(one.outcome) : one.outcome === 'released' && one.grant_id === entry.unlock_id);
 }
 
+/** Whether the record has the entry's grant: a call in progress has no steps yet. @param {Entry} entry @param {Call} record */
+const fits = ({ unlock_id: id }, { grant_id, steps }) => !id || steps.length === 0 || grant_id === id || steps.some((step) => step.grant_id === id);
+
 /** The record of the call that made this entry, or undefined. @param {Entry} entry @returns {Promise<Call | undefined>} */
 async function recordOf(entry) {
     const at = Date.parse(entry.created_at);
     const { data } = await call('GET', `/v1/calls?limit=100&since=${new Date(at - CALL_MS).toISOString()}&until=${new Date(at + SLACK_MS).toISOString()}`);
-    const found = /** @type {Call[]} */ (data).find((one) => isOf(entry, one));
-    return found && call('GET', `/v1/calls/${found.id}`);
+    for (const one of /** @type {Call[]} */ (data).filter((one) => isOf(entry, one))) {
+        const record = await call('GET', `/v1/calls/${one.id}`);
+        if (fits(entry, record)) return record;
+    }
+    return undefined;
+}
+
+/** @typedef {{at_ms: number, near?: Step, next?: Step}} Attempt a code that did not open: the step with the grant that has it, and with its next opening */
+
+/** The codes of a call that did not open. What could not be used after the call went on is a guess. @param {Step[]} steps */
+function attemptsOf(steps) {
+    /** @type {Attempt[]} */
+    const all = [];
+    for (const [i, step] of steps.entries()) {
+        if (step.step === 'forwarded') break;
+        if (step.step === 'not_usable' && steps[i - 1]?.step === 'code_wrong') all.pop();
+        if (step.step === 'not_usable') all.push({ at_ms: step.at_ms, near: step, next: steps[i + 1]?.step === 'opens_next' ? steps[i + 1] : undefined });
+        if (step.step === 'code_wrong') all.push({ at_ms: step.at_ms });
+    }
+    return all;
+}
+
+/** The attempt that the entry is about: of its grant, or the nearest in time; of a call, the last one. @param {Entry} entry @param {Call} record */
+function attemptOf(entry, record) {
+    const all = attemptsOf(record.steps);
+    if (kindOf(entry) === 'call') return all.at(-1);
+    if (entry.unlock_id) return all.find(({ near }) => near?.grant_id === entry.unlock_id);
+    const at = Date.parse(entry.created_at) - Date.parse(record.started_at);
+    return all.sort((a, b) => Math.abs(a.at_ms - at) - Math.abs(b.at_ms - at))[0];
+}
+
+/** @param {Step} step "opens_next" */
+const opensText = ({ detail = '' }) => t('visit.opens_next', { day: comingDay(detail), time: clock(detail) });
+
+/** Whose code it was, and why it did not open. @param {string} name @param {string} [result] @param {Step} [next] */
+function nearText(name, result = '', next) {
+    const why = t(UNUSABLE[result] ?? 'verdict.part_other');
+    return `${[t('visit.near', { name, why: why[0].toLocaleLowerCase(language) + why.slice(1) }), next && opensText(next)].filter(Boolean).join('. ')}.`;
 }
 
 /** @type {Record<string, string>} */
@@ -71,12 +112,16 @@ const REASONS = {
     timer: 'visit.why_timer', routine: 'visit.why_routine', passcode: 'visit.why_passcode', no_grant: 'visit.why_no_grant', no_code: 'visit.why_no_code',
     wrong_code: 'visit.why_wrong_code', keypad_closed: 'visit.why_keypad', not_listed: 'visit.why_not_listed', no_tone: 'visit.why_no_tone', no_subscription: 'visit.why_no_plan',
     one_way: 'visit.why_one_way',
-    outside_window: 'visit.why_outside_window',
+    outside_window: 'visit.why_not_then',
 };
 
-/** The sentence that answers "why?". @param {Entry} entry @param {Call} [record] */
-function reason(entry, record) {
+/** The sentence that answers "why?". @param {Entry} entry @param {NameOf} nameOf @param {Call} [record] */
+function reason(entry, nameOf, record) {
     const kind = kindOf(entry);
+    const { near, next } = (kind !== 'opened' && record && attemptOf(entry, record)) || {};
+    const name = nameOf(near?.grant_id) ?? (kind === 'wrong' && entry.unlock_id ? entry.name : undefined);
+    if (name && (near || kind === 'wrong')) return nearText(name, near?.detail ?? 'outside_window', next);
+    if (near) return t('visit.why_not_then');
     if (kind === 'wrong') return t('visit.why_wrong');
     if (record?.outcome === 'none') return t('visit.why_none');
     const known = REASONS[(kind === 'opened' ? entry.unlock_type : record?.reason) ?? ''];
@@ -101,14 +146,14 @@ const LEFT_OUT = { destination: 'visit.leg_destination', minutes: 'visit.leg_min
 /** Which a person does not need: the answer on the line is not the resident's. */
 const HIDDEN = ['answered', 'established'];
 
-/** The text of a step. @param {Step} step @param {(id?: string) => string | undefined} nameOf @param {number} keys */
+/** The text of a step. @param {Step} step @param {NameOf} nameOf @param {number} keys */
 function stepText(step, nameOf, keys) {
     if (step.step === 'key') return keys === 1 ? t('visit.key') : t('visit.keys', { count: keys });
     if (step.step === 'said') return t(SAID[step.detail ?? ''] ?? 'visit.said');
     if (step.step === 'ended') return t(ENDED[step.detail ?? ''] ?? 'visit.ended');
     const name = nameOf(step.grant_id);
-    if (step.step === 'not_usable' && name) return t('visit.not_usable_name', { name });
-    if (step.step === 'opens_next' && step.detail) return t('visit.opens_next', { time: when(step.detail) });
+    if (step.step === 'not_usable' && name) return t('visit.not_usable_name', { name, why: t(UNUSABLE[step.detail ?? ''] ?? 'verdict.part_other') });
+    if (step.step === 'opens_next' && step.detail) return opensText(step);
     if (step.step === 'released' && name) return t('visit.released_name', { name });
     if (step.key_name && step.step === 'message_fetched') return t('visit.fetched_by', { name: step.key_name });
     if (step.key_name) return t(step.detail === 'conversation' ? 'visit.joined_by' : 'visit.listening_by', { name: step.key_name });
@@ -122,7 +167,7 @@ function offset(ms) {
     return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`;
 }
 
-/** @param {Call} record @param {(id?: string) => string | undefined} nameOf */
+/** @param {Call} record @param {NameOf} nameOf */
 function stepList(record, nameOf) {
     /** @type {{step: Step, keys: number}[]} */
     const shown = [];
@@ -166,10 +211,10 @@ export function player(id, seconds) {
     }, icon('play'), label), h('p', { class: 'wrong', role: 'alert' }));
 }
 
-/** @param {Entry} entry @param {Call} record @param {(id?: string) => string | undefined} nameOf */
+/** @param {Entry} entry @param {Call} record @param {NameOf} nameOf */
 function story(entry, record, nameOf) {
     return h('div', { class: 'stack' },
-        h('p', { class: 'answer' }, reason(entry, record)),
+        h('p', { class: 'answer' }, reason(entry, nameOf, record)),
         record.message_seconds !== null && player(record.id, record.message_seconds),
         h('dl', { class: 'facts' },
             h('dt', null, t('visit.when')), h('dd', { class: 'num' }, exactly(entry.created_at)),
@@ -180,10 +225,10 @@ function story(entry, record, nameOf) {
         record.steps.length > 0 ? stepList(record, nameOf) : h('p', { class: 'quiet' }, t('visit.no_steps')));
 }
 
-/** @param {Entry} entry */
-function untold(entry) {
+/** @param {Entry} entry @param {NameOf} nameOf */
+function untold(entry, nameOf) {
     return h('div', { class: 'stack' },
-        h('p', { class: 'answer' }, reason(entry)),
+        h('p', { class: 'answer' }, reason(entry, nameOf)),
         h('dl', { class: 'facts' }, h('dt', null, t('visit.when')), h('dd', { class: 'num' }, exactly(entry.created_at))),
         h('p', { class: 'note' }, t('visit.no_record', { length: length(30 * 86_400_000) })));
 }
@@ -207,12 +252,10 @@ async function tell(title, find) {
     await shown;
 }
 
-/** @typedef {(id?: string) => string | undefined} NameOf the label of a grant, if it is known */
-
 /** Tells in a dialog why a visit ended as it did. @param {Entry} entry @param {NameOf} [nameOf] */
 export const why = (entry, nameOf = () => undefined) => tell(titleOf(entry), async () => {
     const record = await recordOf(entry);
-    return record ? story(entry, record, nameOf) : untold(entry);
+    return record ? story(entry, record, nameOf) : untold(entry, nameOf);
 });
 
 /** The same for a call that may have no entry in the log. @param {string} id @param {NameOf} nameOf */
