@@ -81,7 +81,7 @@ static struct access_decision decision_of(char letter, const struct greetings *g
         .voice = g->voice,
         .lengths = g->lengths ? g->lengths : 0x1e,
         .reason = letter == 'F' ? ACCESS_NO_GRANT : ACCESS_UNDECIDED,
-        .near = {{{"bbbbbbbbbbbbbbbbbbbbbbbb"}, NEAR_EXPIRED, STR("label")}},
+        .near = {{.grant_id = {"bbbbbbbbbbbbbbbbbbbbbbbb"}, .why = NEAR_EXPIRED, .label = STR("label")}},
         .near_count = letter == 'd',
         .closing = {.minutes = letter == 'X' ? 10 : 0},
     };

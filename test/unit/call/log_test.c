@@ -87,14 +87,15 @@ static void test_a_release_names_the_grant_and_the_source_of_the_keys(void **sta
 static void test_a_forwarded_call_names_the_near_misses(void **state)
 {
     (void)state;
-    const struct call c = {.state = CALL_OVER,
-                           .outcome = CALL_FORWARDED,
-                           .reason = ACCESS_WRONG_CODE,
-                           .building_id = {BUILDING},
-                           .near = {{{GRANT}, NEAR_EXPIRED, {NULL, 0}}, {{BUILDING}, NEAR_OUTSIDE_WINDOW, {NULL, 0}}},
-                           .near_count = 2,
-                           .keys = 12,
-                           .wrong = 3};
+    const struct call c = {
+        .state = CALL_OVER,
+        .outcome = CALL_FORWARDED,
+        .reason = ACCESS_WRONG_CODE,
+        .building_id = {BUILDING},
+        .near = {{.grant_id = {GRANT}, .why = NEAR_EXPIRED}, {.grant_id = {BUILDING}, .why = NEAR_OUTSIDE_WINDOW}},
+        .near_count = 2,
+        .keys = 12,
+        .wrong = 3};
     expect(&c,
            &(struct call_record){
                .source = "sandbox", .established = true, .caller = "", .dialled = "+15550100000", .duration_ms = 1},
