@@ -33,9 +33,9 @@ static bool is_zoneless(struct val moment)
 /* The building's zone, unless the pass names one. STR_NONE: it has none. */
 static enum err building_zone(struct tx *tx, const struct id *building, const struct pass_input *in, struct str *ret)
 {
-    CURSOR c;
     if (v_given(in->timezone))
         return ERR_NONE;
+    CURSOR c; /* the end of a cursor that no statement began is undefined */
     enum err e = db_one(tx->db, SQL(building_zone, .id = building), &c);
     if (!e)
         *ret = row_building_zone(&c, tx->arena).timezone;
