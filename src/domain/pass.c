@@ -35,7 +35,7 @@ static enum err building_zone(struct tx *tx, const struct id *building, const st
 {
     if (v_given(in->timezone))
         return ERR_NONE;
-    CURSOR c; /* the end of a cursor that no statement began is undefined */
+    CURSOR c;
     enum err e = db_one(tx->db, SQL(building_zone, .id = building), &c);
     if (!e)
         *ret = row_building_zone(&c, tx->arena).timezone;

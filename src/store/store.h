@@ -137,6 +137,8 @@ struct cursor {
     int row;
     int statement; /* enum sql */
 };
+/* Ends itself. Declare it after every return that comes before its statement: the end of a cursor that no statement has
+ * begun is undefined. */
 #define CURSOR __attribute__((cleanup(db_end))) struct cursor
 
 /* A statement whose answer is known already, unless something has changed. `holds` is called with its first row, or

@@ -4,7 +4,7 @@ import { call } from './call.js';
 import { data } from './data.js';
 import { DAYS, shortSentence, timesText } from './pass.js';
 import { t } from './texts.js';
-import { dayNames, hour, length, now, when, zone } from './time.js';
+import { city, dayNames, hour, length, now, when, zone } from './time.js';
 
 /**
  * @typedef {'timer' | 'passcode' | 'routine'} Kind
@@ -75,7 +75,7 @@ export function usesText({ remaining_uses: left }) {
 /** "Weekdays, 9:00 to 12:00". @param {Window & {timezone?: string}} grant */
 function scheduleText({ days = [], start = '', end = '', timezone = zone }) {
     const day = dayChoices().find(([value]) => value.split(' ').sort().join() === [...days].sort().join())?.[1] ?? days.map((name) => dayNames[DAYS.indexOf(name)]).join(', ');
-    const elsewhere = timezone === zone ? '' : ` (${timezone.replace(/.*\//, '').replaceAll('_', ' ')})`;
+    const elsewhere = timezone === zone ? '' : ` (${city(timezone)})`;
     return t('grant.schedule', { days: day, start: hour(start), end: hour(end) }) + elsewhere;
 }
 

@@ -5,7 +5,7 @@ import { dayChoices, WEEKDAYS } from './grant.js';
 import { check, chips, field } from './form.js';
 import { hears } from './pass_form.js';
 import { t } from './texts.js';
-import { fromField, length, now, toField, when, zone, zoneNote } from './time.js';
+import { city, fromField, length, now, toField, when, zone, zoneNote } from './time.js';
 import { h } from './view.js';
 
 /** @typedef {import('./grant.js').Grant} Grant */
@@ -66,7 +66,7 @@ function routineFields(grant) {
         h('div', { class: 'fields', key: 'hours' },
             field({ name: 'start', label: t('grant.start'), type: 'time', required: true, value: grant.start ?? '09:00' }),
             field({ name: 'end', label: t('grant.end'), type: 'time', required: true, value: grant.end ?? '12:00' })),
-        h('p', { class: 'hint', key: 'zone' }, t('grant.hours_of', { city: (grant.timezone ?? zone).replace(/.*\//, '').replaceAll('_', ' ') })),
+        h('p', { class: 'hint', key: 'zone' }, t('grant.hours_of', { city: city(grant.timezone ?? zone) })),
     ];
 }
 

@@ -76,7 +76,7 @@ async function recordOf(entry) {
 
 /** @typedef {{at_ms: number, near?: Step, next?: Step}} Attempt a code that did not open: the step with the grant that has it, and with its next opening */
 
-/** The codes of a call that did not open. What could not be used after the call went on is a guess. @param {Step[]} steps */
+/** The codes that opened nothing in a call. Steps after it was forwarded name grants by a guess, so they do not count. @param {Step[]} steps */
 function attemptsOf(steps) {
     /** @type {Attempt[]} */
     const all = [];
