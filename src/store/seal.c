@@ -65,7 +65,7 @@ static int64_t database_bytes(int fd)
 enum err seal_write(int fd, int (*rest)(void *arg), void *arg)
 {
     struct stat found;
-    struct line line;
+    struct line line = {0};
     if (fstat(fd, &found) < 0 || !make_line(fd, found.st_size, rest, arg, &line))
         return ERR_IO;
     const ssize_t n = pwrite(fd, line.text, SEAL_LEN, found.st_size);
@@ -91,7 +91,7 @@ bool seal_read(int fd, struct seal_sum *ret)
 /* Compares the line behind the first `bytes` of the file. */
 static enum err compare(int fd, int64_t bytes, const char *name, char **ret_why)
 {
-    struct line line, there = {0};
+    struct line line = {0}, there = {0};
     if (pread(fd, there.text, SEAL_LEN, bytes) != SEAL_LEN || !make_line(fd, bytes, NULL, NULL, &line))
         return err_why(ret_why, ERR_IO, "%s: %s", name, strerrordesc_np(errno));
     if (strcmp(there.text, line.text) != 0)
