@@ -355,7 +355,7 @@ static enum err read_address(struct tx *tx, struct val body, struct building_add
 static enum err patch_settings(struct request *q, struct reply *p)
 {
     const struct settings_body *b = q->body;
-    struct building_address address;
+    struct building_address address = {0};
     struct settings_patch patch = {
         .label = given_setting(b->label),
         .address = v_given(b->address) ? &address : NULL,
