@@ -214,6 +214,7 @@ $(BUILD)/$(subst /,_,$1): $(BUILD)/obj/test/unit/$1.o $(call archives,$(firstwor
 endef
 $(foreach test,$(tests:test/unit/%.c=%),$(eval $(call unit_test,$(test)))) # http: the test receiver has TLS
 $(test_programs): private own_libraries := -lcmocka
+# scripts/portable reads the map.
 $(BUILD)/portero: private own_link := -Wl,-Map=$(BUILD)/portero.map
 $(BUILD)/jobs_operation_crash_test: private own_link := -Wl,--wrap=work_run
 $(BUILD)/call_story_test: private own_link := -Wl,--wrap=clock_monotonic_us
