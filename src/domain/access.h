@@ -92,7 +92,7 @@ struct access_decision {
     enum access_barred barred;            /* why some of these are left out */
     int64_t minutes;                      /* of access_forwarded(): the phones may take; 0: no limit */
     bool spent;                           /* only so many phones may ring: the account has no more minutes */
-    bool browsers;                        /* some browser gets notices of the building */
+    bool browsers;                        /* some browser is told that the visitor is there */
     bool voice;                           /* of COLLECT and WRONG: codes may be spoken */
     int lengths;                          /* of COLLECT, WRONG, INCOMPLETE: bit n: a usable code has n digits */
     /* Of WRONG: if the code closed the keypad to this caller's group, forward the call. */

@@ -6,6 +6,7 @@
 #include "domain/grant_row.h"
 #include "domain/list.h"
 #include "domain/notice.h"
+#include "domain/push.h"
 #include "domain/settings.h"
 
 #define NOTICED_IN_BROWSERS 2 /* as in store/sql/access.sql */
@@ -28,14 +29,22 @@ static void bar_phones(const struct config *c, struct access_decision *d)
     r->count = kept;
 }
 
+static enum err read_row(struct tx *tx, enum sql statement, struct str key, struct str caller, struct row_door *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_AS(statement, access_by_number, .key = key, .caller = caller), &c);
+    if (!e)
+        *ret = row_door(&c, tx->arena);
+    return e;
+}
+
 static enum err door_load(struct tx *tx, enum sql statement, struct str key, struct str from, struct door *ret)
 {
     const struct str caller = guard_caller(from);
-    CURSOR c;
-    enum err e = db_one(tx->db, SQL_AS(statement, access_by_number, .key = key, .caller = caller), &c);
+    struct row_door row = {0};
+    enum err e = read_row(tx, statement, key, caller, &row);
     if (e)
         return e;
-    const struct row_door row = row_door(&c, tx->arena);
     struct door door = {
         .decision = {.account_id = row.account_id,
                      .building_id = row.id,
@@ -48,7 +57,6 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
         .owner_phone = row.phone,
         .guard = guard_read(&row, caller),
         .noticed = row.noticed != 0,
-        .decision.browsers = row.noticed == NOTICED_IN_BROWSERS,
     };
     door.decision.recordings[GREETING_WELCOME] = row.recorded_welcome;
     door.decision.recordings[GREETING_GRANTED] = row.recorded_granted;
@@ -66,8 +74,11 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
         door.guard.released_us != 0 || (door.callers.mode == CALLERS_LISTED && callers_allow(&door.callers, caller));
     bar_phones(tx->config, &door.decision);
     door.ready = door.decision.tones[0] && !str_eq(row.subscription_status, STR("none"));
-    *ret = door;
-    return ERR_NONE;
+    if (row.noticed == NOTICED_IN_BROWSERS)
+        e = push_wanted(tx, &row.id, NOTICE_BIT(RING), &door.decision.browsers);
+    if (!e)
+        *ret = door;
+    return e;
 }
 
 enum err door_by_number(struct tx *tx, struct str number, struct str from, struct door *ret)

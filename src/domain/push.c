@@ -187,6 +187,15 @@ static enum err put_message(struct tx *tx, const struct id *account, const struc
                    NULL);
 }
 
+enum err push_wanted(struct tx *tx, const struct id *building, unsigned notices, bool *ret)
+{
+    CURSOR c;
+    enum err e = db_query(
+        tx->db,
+        SQL(push_targets, .building_id = building, .now = tx->now_us, .since = push_since(tx), .notice = notices), &c);
+    return e ? e : db_next(&c, ret);
+}
+
 static enum err list_targets(struct tx *tx, const struct notice_moment *m, struct target ret[static BROWSERS_MAX],
                              size_t *ret_count)
 {

@@ -49,6 +49,8 @@ struct push_entry {
 /* The subscriptions of a building, newest first, in the arena. */
 enum err push_list(struct tx *tx, const struct id *building, const struct push_entry **ret, size_t *ret_count) CHECKED;
 
+/* Whether a browser that is signed in wants one of the notices (bits) of the building. */
+enum err push_wanted(struct tx *tx, const struct id *building, unsigned notices, bool *ret) CHECKED;
 /* Queues messages of a moment for the building's subscriptions. */
 enum err push_spread(struct tx *tx, const struct id *account, struct str building,
                      const struct notice_moment *m) CHECKED;

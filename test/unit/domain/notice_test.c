@@ -24,6 +24,18 @@ static void ring(struct building_fixture *fx)
     assert_int_equal(fixture_run(fx, STORE_WRITE, ring_run, from), ERR_NONE);
 }
 
+static enum err waiting_run(struct tx *tx, void *arg)
+{
+    return access_arrive(tx, STR(FIXTURE_NUMBER), STR(VISITOR), AUDIO_TAKEN, arg);
+}
+
+static bool waits_for_browsers(struct building_fixture *fx)
+{
+    struct access_decision d = {.browsers = false};
+    assert_int_equal(fixture_run(fx, STORE_WRITE, waiting_run, &d), ERR_NONE);
+    return d.browsers;
+}
+
 static enum err moment_run(struct tx *tx, void *arg)
 {
     return notice_record(tx, arg);
@@ -293,6 +305,28 @@ static void test_mails_are_bounded(void **state)
     fixture_expect(fx, "SELECT count(*) FROM job WHERE kind = 'mail'", "21\n");
 }
 
+static enum err sign_out_run(struct tx *tx, void *account)
+{
+    return browser_end_all(tx, account);
+}
+
+/* CALL-11 */
+static void test_a_visitor_waits_only_for_a_browser_that_is_told(void **state)
+{
+    struct building_fixture *fx = *state;
+    assert_false(waits_for_browsers(fx));
+    subscribe(fx, NOTICE_BIT(OPENED));
+    assert_false(waits_for_browsers(fx));
+    subscribe(fx, NOTICE_BIT(RING) | NOTICE_BIT(OPENED));
+    assert_true(waits_for_browsers(fx));
+    assert_int_equal(fixture_run(fx, STORE_WRITE, sign_out_run, &fx->account), ERR_NONE);
+    assert_false(waits_for_browsers(fx));
+    subscribe(fx, NOTICE_BIT(RING));
+    assert_true(waits_for_browsers(fx));
+    fx->now_us += KEY_REMEMBERED_S * US_PER_S; /* unused for so long, it is signed out */
+    assert_false(waits_for_browsers(fx));
+}
+
 static void test_every_notice_has_its_texts_in_every_language(void **state)
 {
     struct building_fixture *fx = *state;
@@ -317,7 +351,7 @@ static void test_every_notice_has_its_texts_in_every_language(void **state)
         x(test_a_message_is_taken_once_and_again_after_a_failure),                                                     \
         x(test_a_message_that_replaced_one_on_its_way_is_sent), x(test_no_message_of_a_busy_account_is_taken),         \
         x(test_an_endpoint_that_is_gone_ends_the_subscription_unless_there_is_a_newer_one),                            \
-        x(test_everything_ends_with_the_building), x(test_mails_are_bounded),                                          \
-        x(test_every_notice_has_its_texts_in_every_language)
+        x(test_everything_ends_with_the_building), x(test_a_visitor_waits_only_for_a_browser_that_is_told),            \
+        x(test_mails_are_bounded), x(test_every_notice_has_its_texts_in_every_language)
 
 FIXTURE_RUN_BOTH(TESTS)
