@@ -86,7 +86,7 @@ static enum err check_kind(const struct route *route, const struct principal *wh
 {
     switch (route->credential) {
     case CRED_WEB_SESSION:
-        return who->web_session ? ERR_NONE : ERR_WEB_SESSION_REQUIRED;
+        return who->web_session && !id_given(&who->member_id) ? ERR_NONE : ERR_WEB_SESSION_REQUIRED;
     case CRED_OWNER:
         return id_given(&who->member_id) ? route->parent_error : ERR_NONE;
     case CRED_PARENT:

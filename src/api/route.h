@@ -8,7 +8,7 @@ struct http_content;
 enum route_credential {
     CRED_NONE,        /* public */
     CRED_KEY,         /* any API key */
-    CRED_WEB_SESSION, /* a website session, else 403 WEB_SESSION_REQUIRED */
+    CRED_WEB_SESSION, /* a website session of the owner, else 403 WEB_SESSION_REQUIRED */
     CRED_OWNER,       /* not an invited member's key, else `parent_error` */
     CRED_PARENT,      /* not a key bound to one building, else `parent_error` */
     CRED_LOOPBACK,    /* the sandbox: loopback peers only, no key */

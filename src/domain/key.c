@@ -31,12 +31,13 @@ static bool is_active(struct str subscription_status)
     return str_eq(subscription_status, STR("active"));
 }
 
-/* A website session has all scopes of the current revision, also one that began before a scope existed. One of the
- * earlier revision also has the scopes that the current one lacks. They are not stored, because a session may have
- * begun under the other revision. */
-static uint32_t held_scopes(int64_t stored, bool web_session, bool earlier_revision)
+/* An owner's website session has all scopes of the current revision, also one that began before a scope existed. One of
+ * the earlier revision also has the scopes that the current one lacks. They are not stored, because a session may have
+ * begun under the other revision. A member's session has what is stored. */
+static uint32_t held_scopes(int64_t stored, bool owners_session, bool earlier_revision)
 {
-    return (uint32_t)stored | (!web_session ? 0 : SCOPE_CURRENT | (earlier_revision ? key_scopes_earlier.issuable : 0));
+    return (uint32_t)stored |
+           (!owners_session ? 0 : SCOPE_CURRENT | (earlier_revision ? key_scopes_earlier.issuable : 0));
 }
 
 static uint32_t owner_scopes(void)
@@ -54,7 +55,7 @@ static enum err read_principal(const struct cursor *c, int64_t now_us, struct pr
         .building_id = row.building_id,
         .member_id = row.member_id,
         .web_session = web_session,
-        .scopes = held_scopes(row.scopes, web_session, row.earlier_revision),
+        .scopes = held_scopes(row.scopes, web_session && !id_given(&row.member_id), row.earlier_revision),
         .expires_at_us = v_int_or(row.expires_at, INT64_MAX),
         .last_used_us = v_int_or(row.last_used_at, 0),
         .subscribed = is_active(row.subscription_status),
@@ -94,7 +95,8 @@ static bool principal_holds(void *context, const struct cursor *c)
     if (!c)
         return false;
     const struct row_key_confirm row = row_key_confirm(c, NULL);
-    a->given = who->scopes == held_scopes(row.scopes, who->web_session, who->earlier_revision) &&
+    const bool owners_session = who->web_session && !id_given(&who->member_id);
+    a->given = who->scopes == held_scopes(row.scopes, owners_session, who->earlier_revision) &&
                who->expires_at_us == v_int_or(row.expires_at, INT64_MAX) &&
                who->subscribed == is_active(row.subscription_status) && who->earlier_revision == row.earlier_revision &&
                who->buildings_version == row.buildings_version;

@@ -44,6 +44,7 @@ struct contract {
 #define BILLING  ERR_PARENT_BILLING_REQUIRED
 #define BUILDING ERR_PARENT_BUILDING_KEY_REQUIRED
 #define OWNER    ERR_OWNER_KEY_REQUIRED
+#define MEMBERS  "account:read,access:read,access:write,logs:read" /* scopes of their keys */
 #define BUILDS   "account:read,buildings:write"
 #define PHONES   "account:read,keys:write"
 #define HOOKS    "webhooks:write"
@@ -153,6 +154,7 @@ enum holder {
     UNSCOPED, /* an agent key without any scope */
     CHILD,    /* bound to a linked building, every scope */
     MEMBER,   /* an invited member's, every scope */
+    VISITING, /* a website session of that member, with the scopes that members have (ACCOUNT-9) */
     FREE,     /* an agent key of an account without a subscription */
     PARENT,   /* an agent key of an account with a linked building */
     HOLDERS
@@ -160,9 +162,9 @@ enum holder {
 static const char *const method_names[] = {
     [HTTP_GET] = "GET", [HTTP_POST] = "POST", [HTTP_PATCH] = "PATCH", [HTTP_DELETE] = "DELETE"};
 
-static const char *const holder_names[] = {"nobody",  "malformed", "twice",   "unknown", "revoked",
-                                           "expired", "gone",      "session", "agent",   "unscoped",
-                                           "child",   "member",    "free",    "parent"};
+static const char *const holder_names[] = {"nobody",  "malformed", "twice",    "unknown", "revoked",
+                                           "expired", "gone",      "session",  "agent",   "unscoped",
+                                           "child",   "member",    "visiting", "free",    "parent"};
 
 struct scene {
     struct building_fixture *fixture; /* its account has one building */
@@ -241,6 +243,8 @@ static inline void issue_keys(struct scene *s)
     issue(s, s->keys[SESSION], o);
     o = own, o.building_id = h->building, o.member_id = id_new(h->now_us);
     issue(s, s->keys[MEMBER], o);
+    o.kind = KEY_WEB_SESSION, o.scopes = scope_bits(MEMBERS);
+    issue(s, s->keys[VISITING], o);
     o = own, o.account_id = gone;
     issue(s, s->keys[GONE], o);
     o.account_id = s->free;

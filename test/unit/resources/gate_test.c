@@ -81,8 +81,10 @@ static enum err expected_of(const struct contract *row, enum holder holder)
         return ERR_WEB_SESSION_REQUIRED;
     if (holder == CHILD && row->child)
         return row->child;
-    if (holder == MEMBER && row->member)
+    if ((holder == MEMBER || holder == VISITING) && row->member)
         return row->member;
+    if (holder == VISITING && scope_bits(row->scopes) & ~scope_bits(MEMBERS))
+        return ERR_INSUFFICIENT_SCOPE;
     if (holder == UNSCOPED && *row->scopes)
         return ERR_INSUFFICIENT_SCOPE;
     return holder == FREE && row->needs & SUBSCRIBED ? ERR_SUBSCRIPTION_REQUIRED : passed(row);
@@ -98,9 +100,28 @@ static void check_holders(struct scene *s, struct tx *tx, const struct contract 
     }
 }
 
+/* ACCOUNT-9 */
 static void each_route_admits_only_the_credentials_of_the_contract(void **state)
 {
     sweep(*state, check_holders);
+}
+
+/* Keys, browsers, notices, the account's end: whatever a member's session could have for scopes. */
+static void no_row_of_the_website_alone_admits_a_member(void **state)
+{
+    const struct scene *s = *state;
+    const struct principal owner = {.account_id = s->fixture->account, .web_session = true, .scopes = ALL_SCOPES};
+    struct principal member = owner;
+    member.member_id = s->linked; /* any ID */
+    for (size_t i = 0; i < browser_set_count; i++)
+        for (size_t k = 0; k < browser_sets[i]->count; k++) {
+            const struct route *row = &browser_sets[i]->rows[k];
+            if (!route_needs_key(row))
+                continue;
+            assert_true(gate_admits(row, &owner));
+            if (gate_admits(row, &member))
+                fail_msg("%s admits a member", row->operation_id);
+        }
 }
 
 /* An agent key with every scope but one passes, unless that one is required. A website session has all of them. */
@@ -515,6 +536,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_route_has_a_row_in_this_table),
         TEST(each_route_admits_only_the_credentials_of_the_contract),
+        TEST(no_row_of_the_website_alone_admits_a_member),
         TEST(each_route_requires_exactly_the_scopes_of_the_contract),
         TEST(each_route_selects_the_building_as_the_contract_says),
         TEST(each_route_counts_against_the_limit_of_the_contract),
