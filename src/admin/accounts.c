@@ -69,6 +69,8 @@ static enum err show_account(struct request *q, struct reply *p)
         return tx_fail(&q->tx, ERR_INVALID_EMAIL, "email is required");
     enum err e = admin_account(&q->tx, query->email.s, &id);
     if (!e)
+        q->subject = arena_printf(q->tx.arena, "account=%s", id.text);
+    if (!e)
         e = account_get(&q->tx, &id, account);
     if (!e)
         e = building_list(&q->tx, &id, &buildings, &count);
@@ -284,8 +286,8 @@ static enum err remove_account(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    ROUTE("adminShowAccount", GET, "/admin/accounts", .credential = CRED_CONTROL, .query = &query_shape,
-          .run = RUN_READ, .handler = show_account, .reply = &account_shape,
+    ROUTE("adminShowAccount", GET, "/admin/accounts", .credential = CRED_CONTROL, .personal = true,
+          .query = &query_shape, .run = RUN_READ, .handler = show_account, .reply = &account_shape,
           .doc = ROUTE_DOC("Accounts", 200, "An account and its buildings")),
     ROUTE("adminAddAccounts", POST, "/admin/accounts", .credential = CRED_CONTROL, .body = &add_shape,
           .body_error = ERR_BAD_REQUEST, .run = RUN_WRITE, .handler = add_accounts, .reply = &added_shape,

@@ -67,8 +67,10 @@ static enum err list_operator_calls(struct request *q, struct reply *p)
         .limit = v_int(LIST_MAX), .number = query->number, .outcome = query->outcome};
     struct id building;
     struct call_record_page page;
-    if (v_set(query->building_id))
+    if (v_set(query->building_id)) {
         building = admin_id(query->building_id);
+        q->subject = arena_printf(q->tx.arena, "building=%s", building.text);
+    }
     enum err e = call_record_list(&q->tx, v_set(query->building_id) ? &building : NULL, &filter, &page);
     if (e)
         return e;
@@ -86,6 +88,7 @@ static struct val step_val(struct val v)
 static enum err show_call(struct request *q, struct reply *p)
 {
     struct arena *a = q->tx.arena;
+    q->subject = arena_printf(a, "call=%s", q->path_id.text);
     struct recorded_call *call = arena_new(a, struct recorded_call);
     size_t count;
     enum err e = call_record_find(&q->tx, &q->path_id, call);
@@ -122,11 +125,11 @@ static bool searches(const void *query)
 }
 
 static const struct route rows[] = {
-    ROUTE("adminListCalls", GET, "/admin/calls", .credential = CRED_CONTROL, .query = &query_shape, .run = RUN_READ,
-          .lengthy = searches, .handler = list_operator_calls, .reply = &calls_shape,
+    ROUTE("adminListCalls", GET, "/admin/calls", .credential = CRED_CONTROL, .personal = true, .query = &query_shape,
+          .run = RUN_READ, .lengthy = searches, .handler = list_operator_calls, .reply = &calls_shape,
           .doc = ROUTE_DOC("Calls", 200, "List the newest calls")),
-    ROUTE("adminGetCall", GET, "/admin/calls/{id}", .credential = CRED_CONTROL, .run = RUN_READ, .handler = show_call,
-          .reply = &call_shape, .doc = ROUTE_DOC("Calls", 200, "A call with every step")),
+    ROUTE("adminGetCall", GET, "/admin/calls/{id}", .credential = CRED_CONTROL, .personal = true, .run = RUN_READ,
+          .handler = show_call, .reply = &call_shape, .doc = ROUTE_DOC("Calls", 200, "A call with every step")),
     ROUTE("adminExplain", GET, "/admin/explain", .credential = CRED_CONTROL, .query = &explain_shape, .run = RUN_READ,
           .lengthy = decision_lengthy, .handler = explain_call, .reply = &decision_shape,
           .doc = ROUTE_DOC("Calls", 200, "Explain what would happen to a call")),

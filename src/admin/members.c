@@ -93,6 +93,8 @@ static enum err list_members(struct request *q, struct reply *p)
     const struct id wanted = admin_id(query->building_id);
     const struct member *members;
     size_t count, n = 0;
+    if (id_given(&wanted))
+        q->subject = arena_printf(q->tx.arena, "building=%s", wanted.text);
     enum err e = member_list(&q->tx, &members, &count);
     if (e)
         return e;
@@ -137,8 +139,8 @@ static const struct route rows[] = {
     ROUTE("adminAddMember", POST, "/admin/members", .credential = CRED_CONTROL, .body = &body_shape,
           .body_error = ERR_BAD_REQUEST, .run = RUN_WRITE, .handler = add_member, .reply = &member_shape,
           .doc = ROUTE_DOC("Members", 201, "Add a member to a building")),
-    ROUTE("adminListMembers", GET, "/admin/members", .credential = CRED_CONTROL, .query = &query_shape, .run = RUN_READ,
-          .handler = list_members, .reply = &members_shape,
+    ROUTE("adminListMembers", GET, "/admin/members", .credential = CRED_CONTROL, .personal = true,
+          .query = &query_shape, .run = RUN_READ, .handler = list_members, .reply = &members_shape,
           .doc = ROUTE_DOC("Members", 200, "List the members of a building, or all members")),
     ROUTE("adminRemoveMember", DELETE, "/admin/members/{id}", .credential = CRED_CONTROL, .query = &remove_shape,
           .run = RUN_WRITE, .handler = remove_member, .reply = &removed_shape,

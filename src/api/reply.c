@@ -409,12 +409,12 @@ static void send_success(struct request *q, struct reply_buffers *b)
         send_body(q, b, p->status, body);
 }
 
-/* Logs each operator command that may change something, with its result, so that support can tell how an account was
- * changed. */
+/* Logs each operator command that may change something or reads what is held of a person, with its result, so that
+ * support can tell how an account was changed, and who looked at it when. */
 static void log_operator(const struct request *q, enum err e)
 {
     char trace[TRACE_MAX];
-    if (q->route && q->route->credential == CRED_CONTROL && q->route->method != HTTP_GET)
+    if (q->route && q->route->credential == CRED_CONTROL && (q->route->method != HTTP_GET || q->route->personal))
         log_info("operator operation=%s %.*s%sresult=%s request=%s%s", q->route->operation_id, STR_ARG(q->subject),
                  q->subject.n ? " " : "", e ? err_info(e)->code : "done", q->request_id, noted_trace(q, trace));
 }

@@ -140,7 +140,8 @@ struct route {
     const struct shape *reply;          /* NULL: no JSON body */
     const char *media;                  /* media type of a text reply, if `reply` is NULL; NULL: no body */
     unsigned flags;
-    enum err store_error;        /* error if the store fails: FETCH_FAILED …; ERR_NONE: INTERNAL_ERROR */
+    bool personal;        /* of CRED_CONTROL: tells of one person, so that reading it is a line of the log, too */
+    enum err store_error; /* error if the store fails: FETCH_FAILED …; ERR_NONE: INTERNAL_ERROR */
     const struct route *earlier; /* takes its place for accounts of the earlier revision, after authentication, or, of
                                     CRED_NONE, for bodies that it alone takes; has the same method, path, limit and run,
                                     and needs a key if it does; with CRED_NONE also the struct of the body. NULL: it

@@ -1,10 +1,11 @@
 // engine: both
-// The inventory of personal data, docs/privacy.md.
+// The inventory of personal data, docs/privacy.md, and the operator's reading of it.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { sql } from './lib/store.js';
-import { useWorld } from './lib/world.js';
+import { admin } from './lib/buildings.js';
+import { grant, resident, useWorld, visit } from './lib/world.js';
 
 /** The columns `table.column` of rows that begin with a table and its columns. */
 function inventory() {
@@ -31,5 +32,38 @@ describe('the inventory of personal data', () => {
         assert.deepEqual(columns.filter((column) => !named.includes(column)).sort(), [], 'say in docs/privacy.md whether it holds something of a person');
         assert.deepEqual(named.filter((column) => !columns.includes(column)).sort(), [], 'docs/privacy.md names a column that does not exist');
         assert.deepEqual(named.filter((column, i) => named.indexOf(column) !== i), [], 'docs/privacy.md names it twice');
+    });
+});
+
+describe('an operator who reads what is held of a person', () => {
+    const w = useWorld();
+
+    it('leaves a line of the log for each command, with IDs alone', async () => {
+        const person = await resident(w.client);
+        const caller = '+15550107734';
+        await grant(person, { type: 'passcode', access_code: '7391', label: 'Cleaner Kim' });
+        await visit(w.client, { to: person.number, digits: '7391', from: caller });
+        const told = (...args) => {
+            const done = admin(w, ...args);
+            assert.equal(done.status, 0, done.stderr);
+            return JSON.parse(done.stdout);
+        };
+        const [call] = told('call', 'list', '--number', caller).data;
+        told('call', 'show', call.id);
+        told('call', 'list', '--building', call.building_id);
+        told('member', 'list', '--building', call.building_id);
+        const { account_id: account } = told('call', 'show', call.id);
+        told('account', 'show', sql(w.daemon, `SELECT email FROM account WHERE id = '${account}';`).trim());
+        told('status');
+        for (const line of [
+            'operation=adminListCalls result=done ',
+            `operation=adminGetCall call=${call.id} result=done `,
+            `operation=adminListCalls building=${call.building_id} result=done `,
+            `operation=adminListMembers building=${call.building_id} result=done `,
+            `operation=adminShowAccount account=${account} result=done `,
+        ]) assert.ok(await w.daemon.logged(new RegExp(`info operator ${line}request=req_[0-9a-f]{24}\n`)), line);
+        const lines = w.daemon.stderr.split('\n').filter((line) => line.includes('operator operation=')).join('\n');
+        for (const secret of [caller, '7391', 'Kim', '@']) assert.ok(!lines.includes(secret), secret);
+        assert.doesNotMatch(lines, /adminStatus|adminGetStatus/);
     });
 });
