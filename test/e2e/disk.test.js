@@ -4,7 +4,7 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { idempotencyKey, ok } from './lib/client.js';
@@ -284,6 +284,34 @@ if (engine === 'sqlite') describe('a start on a disk that breaks at each commit'
             ok(await create(), 201);
             await resident(w.client); // whose mail is a job
             assert.equal((await visit(w.client, { to: person.number })).outcome, 'forwarded');
+        } finally {
+            disk.mend();
+            await w.close();
+            rmSync(directory, { recursive: true, force: true });
+        }
+    });
+});
+
+if (engine === 'sqlite') describe('a disk that fails at a sync, and then no more', () => {
+    it('has its write-ahead log kept, says so once, and loses nothing', async () => {
+        const directory = temporaryDirectory();
+        const disk = diskFault(directory, join(directory, 'data'));
+        const w = await world({ directory, env: disk.env });
+        try {
+            const person = await resident(w.client);
+            const wal = join(w.daemon.data, 'portero.db-wal');
+            const create = () => person.client.post('/v1/unlock', { type: 'passcode', label: 'x', enabled: false }, { headers: { 'Idempotency-Key': idempotencyKey() } });
+            disk.refuseSync('EIO');
+            await eventually(async () => (await create()).status === 503 && / error store_not_synced hint="/.test(w.daemon.stderr), 'the sync that fails');
+            disk.mend();
+            await eventually(async () => (await create()).status === 201, 'a write');
+            for (let i = 0; i < 20; i++) ok(await create(), 201);
+            const rows = ok(await person.client.get('/v1/unlock?limit=100')).data;
+            await w.daemon.terminate();
+            assert.ok(statSync(wal).size > 0, 'it outlives the service');
+            assert.equal(w.daemon.stderr.match(/ store_not_synced /g).length, 1);
+            await w.daemon.start();
+            assert.deepEqual(ok(await person.client.get('/v1/unlock?limit=100')).data, rows);
         } finally {
             disk.mend();
             await w.close();

@@ -1,4 +1,5 @@
-// An LD_PRELOAD library that moves the real clock of a process by the seconds in the file $CLOCK_AHEAD, while it runs.
+// An LD_PRELOAD library that moves the real clock of a process by the seconds in the file $CLOCK_AHEAD, while it runs, and
+// the monotonic one by the seconds in $CLOCK_PASSED.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static long ahead(void)
+static long ahead(const char *name)
 {
     long s = 0;
-    const char *path = getenv("CLOCK_AHEAD");
+    const char *path = getenv(name);
     FILE *f = path ? fopen(path, "r") : NULL;
     if (f && fscanf(f, "%ld", &s) != 1)
         s = 0;
@@ -22,8 +23,8 @@ static long ahead(void)
 int clock_gettime(clockid_t which, struct timespec *ret)
 {
     long e = syscall(SYS_clock_gettime, which, ret);
-    if (!e && which == CLOCK_REALTIME)
-        ret->tv_sec += ahead();
+    if (!e && (which == CLOCK_REALTIME || which == CLOCK_MONOTONIC))
+        ret->tv_sec += ahead(which == CLOCK_REALTIME ? "CLOCK_AHEAD" : "CLOCK_PASSED");
     return (int)e;
 }
 

@@ -1,6 +1,8 @@
 /* LD_PRELOAD: a disk that refuses writes. While the file $DISKFAULT exists and holds an error number, every call that
  * would change a regular file below $DISKFAULT_BELOW fails with it: ENOSPC for a full disk, EROFS for one that went
- * read-only, EIO for one that breaks. With "sync" after the number, only those fail that make changes durable. */
+ * read-only, EIO for one that breaks. With "sync" after the number, only those fail that make changes durable.
+ * A disk that is slow, too: a call that would change the file whose path is in the file $DISKFAULT_HELD waits while it
+ * is there. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,6 +29,18 @@ static int fault(bool sync)
     return n > 0 && (sync || !strstr(text, "sync")) ? atoi(text) : 0;
 }
 
+static bool held(const char *path)
+{
+    const char *list = getenv("DISKFAULT_HELD");
+    char name[PATH_MAX] = "";
+    int fd = list ? REAL(open)(list, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, name, sizeof name - 1);
+    close(fd);
+    return n > 0 && !strcmp(name, path);
+}
+
 static bool below(const char *path)
 {
     const char *prefix = getenv("DISKFAULT_BELOW");
@@ -43,6 +57,8 @@ static bool refused(int fd, bool sync)
     if (n < 0)
         return false;
     path[n] = '\0';
+    while (held(path))
+        usleep(20000);
     int error = below(path) ? fault(sync) : 0;
     if (error)
         errno = error;
@@ -65,5 +81,15 @@ REFUSING(false, ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v,
 REFUSING(false, int, ftruncate, (int fd, off_t n), (fd, n))
 REFUSING(false, int, ftruncate64, (int fd, off64_t n), (fd, n))
 REFUSING(false, int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
+int posix_fallocate64(int fd, off64_t at, off64_t n)
+{
+    return refused(fd, false) ? errno : REAL(posix_fallocate64)(fd, at, n);
+}
+
+int posix_fallocate(int fd, off_t at, off_t n)
+{
+    return refused(fd, false) ? errno : REAL(posix_fallocate)(fd, at, n);
+}
+
 REFUSING(true, int, fsync, (int fd), (fd))
 REFUSING(true, int, fdatasync, (int fd), (fd))

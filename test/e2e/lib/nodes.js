@@ -26,14 +26,15 @@ export function nodes(w, state) {
     return JSON.parse(done.stdout).data.filter((row) => !state || row.state === state);
 }
 
-/** A clock for a node that can be moved while it runs: {env, move(seconds)}. */
+/** A clock for a node that can be moved while it runs: {env, move(seconds), pass(seconds)}; `pass` moves the monotonic one. */
 export function ownClock(directory) {
-    const library = join(directory, 'clock.so'), file = join(directory, 'ahead');
+    const library = join(directory, 'clock.so'), file = join(directory, 'ahead'), passed = join(directory, 'passed');
     const built = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, join(here, 'clock.c')], { encoding: 'utf8' });
     assert.equal(built.status, 0, built.stderr);
     const move = (seconds) => writeFileSync(file, `${seconds}\n`);
     move(0);
-    return { env: { LD_PRELOAD: library, CLOCK_AHEAD: file }, move };
+    const pass = (seconds) => writeFileSync(passed, `${seconds}\n`);
+    return { env: { LD_PRELOAD: library, CLOCK_AHEAD: file, CLOCK_PASSED: passed }, move, pass };
 }
 
 /** The seconds until `probe` gives something. */
