@@ -179,6 +179,7 @@ lint: $(NODE_MODULES) ## format, documents, English, names, sizes, texts, types 
 	scripts/check-behaviour
 	scripts/check-english
 	scripts/check-names
+	scripts/check-cursors
 	scripts/check-sizes
 	scripts/check-texts
 	$(E2E)/node_modules/.bin/tsc -p web/site/jsconfig.json
