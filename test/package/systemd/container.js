@@ -81,6 +81,6 @@ export const PACKAGES = ['/srv/porterod.deb', '/srv/portero.deb'];
 export function makePackages() {
     run(join(top, 'scripts/deb'), ['--from', build]);
     const debs = readdirSync(join(build, 'deb'));
-    for (const path of PACKAGES) put(path, readFileSync(join(build, 'deb', debs.find((file) => file.startsWith(`${basename(path, '.deb')}_`)))));
+    for (const path of PACKAGES) put(path, readFileSync(join(build, 'deb', debs.find((file) => file.startsWith(`${basename(path, '.deb')}_`) && file.endsWith('.deb')))));
 }
 export const install = () => inside(['dpkg', '--install', ...PACKAGES]);
