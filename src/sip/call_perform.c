@@ -284,8 +284,8 @@ static void sip_call_begin(struct sip_call *c, const struct call_action *a)
         return;
     case CALL_SEND_TONES:
         media_quiet(c->media); /* the end of an announcement is not the end of the tones */
-        sip_tones_press(&c->tones, c->media, c->session, &c->record, a->tones.keys, &a->tones.form, sip_call_on_played,
-                        c);
+        sip_tones_press(&c->tones, c->media, c->stack->sip, c->session, &c->record, a->tones.keys, &a->tones.form,
+                        sip_call_on_played, c);
         return;
     case CALL_FORWARD:
         sip_forward_start(c, a->forward, &sip_call_forward_events);

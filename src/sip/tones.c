@@ -34,11 +34,21 @@ static void on_next(void *arg)
     info_next(t);
 }
 
+/* Without our reference, libre would go on to repeat the request for 32 s, also after a BYE: it keeps one instead,
+ * which is dropped as well. */
+static void info_end(struct sip_tones *t)
+{
+    struct sip_request *request = t->request;
+    mem_deref(request);
+    t->request = NULL;
+    mem_deref(request);
+}
+
 /* The next key follows when this one and its gap are over. */
 static void info_wait(struct sip_tones *t)
 {
     const uint64_t passed_ms = tmr_jiffies() - t->sent_ms, step_ms = (uint64_t)(t->form.length_ms + t->form.gap_ms);
-    t->cseq = 0;
+    info_end(t);
     tmr_start(&t->timer, passed_ms < step_ms ? step_ms - passed_ms : 0, on_next, t);
 }
 
@@ -51,7 +61,7 @@ static void on_no_answer(void *arg)
 static void on_info_answer(int err, const struct sip_msg *msg, void *arg)
 {
     struct sip_tones *t = arg;
-    if (err || !t->cseq || msg->cseq.num != t->cseq) /* an answer that came too late */
+    if (err || msg->scode < 200)
         return;
     if (msg->scode >= 300) {
         log_debug("sip info was refused status=%u", msg->scode);
@@ -61,17 +71,16 @@ static void on_info_answer(int err, const struct sip_msg *msg, void *arg)
     }
 }
 
+/* Not through the session, which has no way to end a request. */
 static int info_send(struct sip_tones *t)
 {
-    struct mbuf *body = mbuf_alloc(64);
-    if (!body)
-        return ENOMEM;
-    int e = mbuf_printf(body, "Signal=%c\r\nDuration=%lld\r\n", t->keys[t->at], (long long)t->form.length_ms);
-    body->pos = 0;
-    if (!e)
-        e = sipsess_info(t->session, "application/dtmf-relay", body, on_info_answer, t);
-    mem_deref(body);
-    return e;
+    char body[64];
+    const int n =
+        re_snprintf(body, sizeof body, "Signal=%c\r\nDuration=%lld\r\n", t->keys[t->at], (long long)t->form.length_ms);
+    return n < 0 ? ENOMEM
+                 : sip_drequestf(&t->request, t->sip, true, "INFO", sipsess_dialog(t->session), 0, NULL, NULL,
+                                 on_info_answer, t,
+                                 "Content-Type: application/dtmf-relay\r\nContent-Length: %d\r\n\r\n%s", n, body);
 }
 
 static void info_next(struct sip_tones *t)
@@ -86,7 +95,6 @@ static void info_next(struct sip_tones *t)
         info_refused(t);
         return;
     }
-    t->cseq = sip_dialog_lseq(sipsess_dialog(t->session)) - 1;
     t->sent_ms = tmr_jiffies();
     tmr_start(&t->timer, ANSWER_MS, on_no_answer, t);
 }
@@ -98,11 +106,13 @@ static void on_delay(void *arg)
 
 /* ---- */
 
-void sip_tones_press(struct sip_tones *t, struct media *m, struct sipsess *session, struct call_record *record,
-                     const char *keys, const struct release *form, void (*done)(void *arg), void *arg)
+void sip_tones_press(struct sip_tones *t, struct media *m, struct sip *sip, struct sipsess *session,
+                     struct call_record *record, const char *keys, const struct release *form, void (*done)(void *arg),
+                     void *arg)
 {
     sip_tones_stop(t);
-    *t = (struct sip_tones){.media = m, .session = session, .record = record, .form = *form, .done = done, .arg = arg};
+    *t = (struct sip_tones){
+        .media = m, .sip = sip, .session = session, .record = record, .form = *form, .done = done, .arg = arg};
     if (form->mode != RELEASE_INFO || !session) {
         press_by_media(t, keys, form);
         return;
@@ -115,7 +125,7 @@ void sip_tones_press(struct sip_tones *t, struct media *m, struct sipsess *sessi
 void sip_tones_stop(struct sip_tones *t)
 {
     tmr_cancel(&t->timer);
-    t->cseq = 0;
+    info_end(t);
 }
 
 static void tones_on_end(struct sip_call *c)

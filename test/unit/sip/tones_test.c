@@ -164,6 +164,22 @@ static void test_an_info_that_is_not_answered_holds_up_no_key(void **state)
     assert_memory_equal(r.reply, "BYE ", 4);
 }
 
+static void test_a_bye_ends_an_info_that_is_not_answered(void **state)
+{
+    (void)state;
+    release_as((struct release){.length_ms = 60, .gap_ms = 60, .mode = RELEASE_INFO});
+    call_door(FAKE_OPEN, raw_offer(&r, "sendrecv"));
+    assert_int_equal(raw_receive(&r, RAW_PATIENCE_MS), 1);
+    assert_memory_equal(r.reply, "INFO ", 5);
+    raw_request(&r, "BYE", FAKE_OPEN, 2, "", "");
+    int got;
+    do /* a repetition that was sent before the BYE arrived is 1 */
+        got = raw_receive(&r, RAW_PATIENCE_MS);
+    while (got == 1);
+    assert_int_equal(got, 200);
+    assert_int_equal(raw_receive(&r, 2500), 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
@@ -173,6 +189,7 @@ int main(void)
         T(the_tone_goes_out_as_info),
         T(keys_that_are_refused_as_info_go_out_as_events),
         T(an_info_that_is_not_answered_holds_up_no_key),
+        T(a_bye_ends_an_info_that_is_not_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
