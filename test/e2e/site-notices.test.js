@@ -98,6 +98,28 @@ describe('the page of notices', () => {
         return list();
     }
 
+    // SITE-14
+    it('subscribes a browser again that has lost its subscription, or says so', async () => {
+        const first = await open(new Subscription(service));
+        await here(first).getByLabel('Someone calls from the door').check();
+        await here(first).getByRole('button', { name: 'Save' }).click();
+        await first.getByText('Saved').waitFor();
+        await first.context().close();
+
+        const next = new Subscription(service);
+        const again = await open(next);
+        await eventually(() => again.evaluate(() => Boolean(globalThis.subscribedWith)), 'another subscription');
+        await eventually(async () => {
+            await visit(client, { to: owner.number });
+            return next.notices().includes('ring');
+        }, 'a ring at the new subscription');
+        await again.context().close();
+
+        const blocked = await open(new Subscription(service), { permissions: [] });
+        await here(blocked).getByText('This browser lost its notices.').waitFor();
+        await blocked.context().close();
+    });
+
     // SITE-11
     it('says so where the browser blocks notices, and asks for nothing then', async () => {
         const page = await open(new Subscription(service), { permissions: [] });

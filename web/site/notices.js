@@ -14,6 +14,7 @@ import { h, patch } from './lib/view.js';
  */
 
 /** @type {Notices} */ let notices = data.notices;
+let lost = false;
 const path = `/v1/buildings/${building.id}/notices`;
 
 /** The names of notices, as the service has them, and their texts. @type {[string, string][]} */
@@ -44,9 +45,24 @@ async function subscribe(/** @type {string[]} */ chosen) {
     if (await Notification.requestPermission() !== 'granted') return toast(t('blocked'));
     const found = await subscription().catch(() => null);
     if (!found) return toast(t('failed'));
+    await store(found, chosen);
+    return toast(t('saved'));
+}
+
+async function store(/** @type {PushSubscription} */ found, /** @type {string[]} */ chosen) {
     const { endpoint, keys } = found.toJSON();
     notices = await call('PUT', `${path}/push`, { endpoint, p256dh: keys?.p256dh, auth: keys?.auth, notices: chosen });
-    return toast(t('saved'));
+    lost = false;
+}
+
+/** A browser may have lost the subscription that the service knows, as with cleared data or a restored phone. */
+async function renew() {
+    const here = mine();
+    if (!able || !here || await registered().then(({ pushManager }) => pushManager.getSubscription()).catch(() => true)) return;
+    const found = Notification.permission === 'granted' && await subscription().catch(() => null);
+    lost = !found;
+    if (found) await store(found, here.notices);
+    draw();
 }
 
 /** @param {[string, string][]} kinds @param {string} prefix @param {Record<string, string>} values */
@@ -58,6 +74,7 @@ async function choose(/** @type {Record<string, string>} */ values) {
         await subscribe(chosen);
     } else {
         notices = await call('DELETE', `${path}/push`);
+        lost = false;
         toast(t('ended'));
     }
     draw();
@@ -80,7 +97,7 @@ function browserCard() {
     return h('section', { class: 'card', 'aria-labelledby': 'here', key: 'here' }, h('h2', { id: 'here' }, t('here')),
         able ? form({
             submit: choose, more: here && h('button', { type: 'button', onclick: test }, t('test')),
-        }, h('p', { class: 'quiet' }, t('here_lead')), ...boxes(KINDS, 'push', here?.notices ?? []))
+        }, lost ? h('p', { class: 'note', role: 'status' }, t('lost')) : h('p', { class: 'quiet' }, t('here_lead')), ...boxes(KINDS, 'push', here?.notices ?? []))
             : h('p', { class: 'note' }, t('unable')));
 }
 
@@ -112,3 +129,4 @@ function draw() {
 
 at('place-lead').textContent = t('lead', { building: building.label });
 draw();
+renew().catch(tellError);
