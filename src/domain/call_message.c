@@ -20,6 +20,16 @@ static struct str message_text(struct tx *tx, const struct call_message *m, stru
                         STR_ARG(m->caller), kept, m->call_id.text);
 }
 
+/* For mail.sound = false: neither the sound nor the caller's number. */
+static struct str message_link_text(struct tx *tx, const struct call_message *m, struct str label)
+{
+    return arena_printf(tx->arena,
+                        "A visitor at %.*s left a message of %lld seconds.\n"
+                        "\n"
+                        "Listen to it: %s/activity?building=%s\n",
+                        STR_ARG(label), (long long)m->seconds, tx->config->top_public_url, m->building_id.text);
+}
+
 static enum err tell_owner_of(struct tx *tx, const struct call_message *m)
 {
     CURSOR c;
@@ -27,11 +37,12 @@ static enum err tell_owner_of(struct tx *tx, const struct call_message *m)
     if (e)
         return e;
     const struct row_call_message_owner row = row_call_message_owner(&c, tx->arena);
+    const bool sound = tx->config->mail_sound;
     const struct mail_intent mail = {
         .to = row.email,
         .subject = STR("A visitor left a message"),
-        .text = message_text(tx, m, row.label),
-        .message_of = m->call_id,
+        .text = sound ? message_text(tx, m, row.label) : message_link_text(tx, m, row.label),
+        .message_of = sound ? m->call_id : (struct id){{0}},
         .building_id = m->building_id,
         .created_us = tx->now_us,
         .give_up_us = tx->now_us + MESSAGE_MAILED_US,

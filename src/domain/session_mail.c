@@ -70,11 +70,18 @@ static struct str session_mail_html(struct arena *a, struct str email, struct st
     return session_mail_fill(a, sign_in_html, blanks, sizeof blanks / sizeof *blanks);
 }
 
+static struct str session_mail_subject(const struct tx *tx, struct str code)
+{
+    return tx->config->mail_code_in_subject
+               ? arena_printf(tx->arena, "%.*s is your Portero sign-in code", STR_ARG(code))
+               : STR("Your Portero sign-in code");
+}
+
 struct mail_intent session_mail(struct tx *tx, struct str email, struct str code, int64_t expires_us)
 {
     return (struct mail_intent){
         .to = email,
-        .subject = arena_printf(tx->arena, "%.*s is your Portero sign-in code", STR_ARG(code)),
+        .subject = session_mail_subject(tx, code),
         .text = session_mail_text(tx->arena, email, code),
         .html = session_mail_html(tx->arena, email, code),
         .code = code,

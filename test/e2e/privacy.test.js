@@ -1,11 +1,11 @@
 // engine: both
-// The inventory of personal data, docs/privacy.md, and the operator's reading of it.
+// The inventory of personal data, docs/privacy.md, the operator's reading of it, and mails with less of it.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { sql } from './lib/store.js';
 import { admin } from './lib/buildings.js';
-import { grant, resident, useWorld, visit } from './lib/world.js';
+import { changeSettings, eventually, freshEmail, grant, message, resident, signIn, useWorld, visit } from './lib/world.js';
 
 /** The columns `table.column` of rows that begin with a table and its columns. */
 function inventory() {
@@ -65,5 +65,31 @@ describe('an operator who reads what is held of a person', () => {
         const lines = w.daemon.stderr.split('\n').filter((line) => line.includes('operator operation=')).join('\n');
         for (const secret of [caller, '7391', 'Kim', '@']) assert.ok(!lines.includes(secret), secret);
         assert.doesNotMatch(lines, /adminStatus|adminGetStatus/);
+    });
+});
+
+describe('mails with less personal data', () => {
+    const w = useWorld({ config: { public_url: 'https://door.example', mail: { code_in_subject: false, sound: false } } });
+
+    it('have the code in the text alone, which signs in', async () => {
+        const email = freshEmail();
+        await signIn(w.client, email);
+        const { subject, text } = await message(w.client, email);
+        assert.equal(subject, 'Your Portero sign-in code');
+        assert.match(text, /^\d{6} is your Portero sign-in code\.$/m);
+    });
+
+    it('link to a message in place of its sound and number', async () => {
+        const person = await resident(w.client);
+        const caller = '+15550107735';
+        await changeSettings(person, { ring: { message: true } });
+        const { call_id } = await visit(w.client, { to: person.number, resident: 'busy', message_seconds: 2, from: caller });
+        const mail = await eventually(async () => {
+            const found = await message(w.client, person.email);
+            return found.subject === 'A visitor left a message' && found;
+        }, 'the mail');
+        assert.match(mail.text, /Listen to it: https:\/\/door\.example\/activity\?building=[0-9a-f]{24}$/m);
+        assert.ok(!mail.text.includes(caller) && !mail.text.includes(call_id), mail.text);
+        assert.equal(sql(w.daemon, "SELECT count(*) FROM call_message;").trim(), '1');
     });
 });

@@ -6,6 +6,7 @@
 static inline void configure(struct config *c)
 {
     c->limits_otp_per_email = 10;
+    c->mail_code_in_subject = c->mail_sound = true;
     c->sms_provider = "sandbox";
     c->greetings_welcome = "Code?";
     c->greetings_granted = "Welcome.";
