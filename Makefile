@@ -167,6 +167,7 @@ check-image: image ## the container image is made, started read-only, asked and 
 check-systemd: build $(NODE_MODULES) ## the package's units under a systemd that is process 1, in a container; as root
 	scripts/setup systemd
 	test/package/systemd/boot node --test test/package/systemd/unit.test.js
+	test/package/systemd/boot node --test test/package/systemd/takeover.test.js
 	test/package/systemd/boot node --test test/package/systemd/starts.test.js
 	test/package/systemd/boot test/package/systemd/e2e $(addsuffix .test.js,$(UNIT_FILES))
 
