@@ -1,5 +1,5 @@
-// An LD_PRELOAD library that moves the real clock of a process by the seconds in the file $CLOCK_AHEAD, while it runs, and
-// the monotonic one by the seconds in $CLOCK_PASSED.
+// An LD_PRELOAD library that moves the real clock of a process by the seconds in the file $CLOCK_AHEAD, while it runs,
+// and the monotonic one by the seconds in $CLOCK_PASSED.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
