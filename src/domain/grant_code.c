@@ -7,6 +7,23 @@
 #define LONG_TRIES 64
 #define LONG_US    (31 * 86400 * US_PER_S)
 
+static const char *const easy_codes[] = {
+#define EASY_CODE(digits) digits,
+#include "tbl/easy_codes.def"
+#undef EASY_CODE
+};
+
+bool grant_code_is_easy(struct str code)
+{
+    for (size_t i = 0; i < sizeof easy_codes / sizeof *easy_codes; i++)
+        if (str_eq(code, str_z(easy_codes[i])))
+            return true;
+    for (size_t i = 2; i < code.n; i++)
+        if (code.p[i] - code.p[i - 1] != code.p[1] - code.p[0])
+            return false;
+    return true;
+}
+
 static enum err grant_code_taken(struct tx *tx, const struct id *building, const struct grant *g, bool *ret_taken)
 {
     CURSOR c;
@@ -86,7 +103,20 @@ static enum err mark_taken(struct tx *tx, const struct id *building, bool taken[
     return e;
 }
 
-/* Chooses one of the free codes at random. */
+/* Marks the codes that are not given because they are easily guessed. */
+static void mark_easy(bool taken[static CODES], uint32_t *free)
+{
+    char code[GRANT_CODE_MAX + 1];
+    for (uint32_t number = 0; number < CODES; number++) {
+        write_code(number, GRANT_CODE_DIGITS, code);
+        if (taken[number] || !grant_code_is_easy(str_z(code)))
+            continue;
+        taken[number] = true;
+        (*free)--;
+    }
+}
+
+/* Chooses at random one of the free codes that are not easily guessed. */
 static enum err pick_free(struct tx *tx, const struct id *building, char ret[static GRANT_CODE_MAX + 1])
 {
     bool *taken = arena_array(tx->arena, bool, CODES);
@@ -94,8 +124,10 @@ static enum err pick_free(struct tx *tx, const struct id *building, char ret[sta
     enum err e = mark_taken(tx, building, taken, &left);
     if (e)
         return e;
+    mark_easy(taken, &left);
     if (left == 0)
-        return tx_fail(tx, ERR_INVALID_UNLOCK, "every four-digit access_code belongs to an enabled passcode");
+        return tx_fail(tx, ERR_INVALID_UNLOCK,
+                       "every four-digit access_code that is not easily guessed belongs to an enabled passcode");
     uint32_t skip = crypto_uniform(left), number = 0;
     while (taken[number] || skip-- > 0)
         number++;
@@ -103,14 +135,15 @@ static enum err pick_free(struct tx *tx, const struct id *building, char ret[sta
     return ERR_NONE;
 }
 
-/* Tries random codes; *ret_taken if all of them are taken. */
+/* Tries random codes; *ret_taken if all of them are taken or easily guessed. */
 static enum err try_codes(struct tx *tx, const struct id *building, struct grant *g, bool is_long, bool *ret_taken)
 {
     enum err e = ERR_NONE;
     *ret_taken = true;
     for (int i = 0; i < (is_long ? LONG_TRIES : TRIES) && *ret_taken && !e; i++) {
         write_code(crypto_uniform(is_long ? MILLION : CODES), is_long ? LONG : GRANT_CODE_DIGITS, g->code);
-        e = grant_code_taken(tx, building, g, ret_taken);
+        if (!grant_code_is_easy(str_z(g->code)))
+            e = grant_code_taken(tx, building, g, ret_taken);
     }
     return e;
 }

@@ -30,7 +30,7 @@ describe('the sentence of a pass', () => {
         browser = await Browser.start();
         for (const [language, locale] of [['en', 'en-GB'], ['es', 'es-ES'], ['fr', 'fr-FR']]) {
             writeFileSync(join(directory, 'texts.json'), JSON.stringify(textsOf(language)));
-            writeFileSync(join(directory, 'all.js'), ['pass', 'pass_form'].map((name) => `export * from '${join(SITE, 'lib', name)}.js';`).join('\n'));
+            writeFileSync(join(directory, 'all.js'), ['pass', 'pass_form', 'easy_code'].map((name) => `export * from '${join(SITE, 'lib', name)}.js';`).join('\n'));
             const script = execFileSync('esbuild', [join(directory, 'all.js'), '--bundle', '--format=iife', '--global-name=lib', `--alias:texts=${join(directory, 'texts.json')}`, '--log-level=warning'], { encoding: 'utf8' });
             const page = await browser.page('about:blank', { timezoneId: 'Asia/Tokyo', locale });
             const data = { page: { at: START, building: 'b' }, account: {}, buildings: { data: [{ id: 'b', label: 'Home', timezone: ZONE }] } };
@@ -102,6 +102,17 @@ describe('the sentence of a pass', () => {
                 assert.equal(text, texts[i]);
             }
         }
+    });
+
+    // GRANT-8
+    it('warns of the codes that are never generated, and of no other', async () => {
+        const never = [...readFileSync(join(SITE, '../../src/tbl/easy_codes.def'), 'utf8').matchAll(/^EASY_CODE\("(\d+)"\)$/gm)].map(([, code]) => code);
+        const steps = [-9, -2, -1, 0, 1, 2, 3].flatMap((step) => [...'0123456789'].map((digit) => [0, 1, 2, 3].map((n) => Number(digit) + n * step)))
+            .filter((digits) => digits.every((digit) => digit >= 0 && digit < 10)).map((digits) => digits.join(''));
+        const all = Array.from({ length: 10_000 }, (_, n) => String(n).padStart(4, '0'));
+        const longer = ['123456', '000000', '654321', '87654321', '123457', '020202', '12345670'];
+        const warned = await pages.en.evaluate((codes) => codes.filter(lib.isEasy), [...all, ...never.filter((code) => code.length > 4), ...longer]);
+        assert.deepEqual(warned.sort(), [...new Set([...never, ...steps]), ...longer.slice(0, 4)].sort());
     });
 
     it('refuses what no pass can be, by the field', async () => {
@@ -240,6 +251,30 @@ describe('passes on the page Access', () => {
             assert.equal(await page.getByText(sentence).count(), 0); // it was told once
             await page.context().close();
         }
+    });
+
+    // GRANT-8
+    it('warns of a code that people try first, and takes it', async () => {
+        const person = await madrid();
+        const page = await openSigned(browser, w, person, '/access');
+        await page.getByRole('button', { name: 'A guest' }).click();
+        await chip(page, 'Your own').click();
+        const warning = page.getByText('Many people try this code first.');
+        for (const [code, count] of [['4821', 0], ['1986', 1], ['19863', 0], ['2345', 1]]) {
+            await page.getByLabel('Digits', { exact: true }).fill(code);
+            assert.equal(await warning.count(), count, code);
+        }
+        await button(page, 'Create').click();
+        await page.getByRole('heading', { name: 'Share: Guest' }).waitFor();
+        assert.deepEqual((await all(person)).map((pass) => pass.access_code), ['2345']);
+        const contract = ok(await person.client.post('/v1/unlock', { type: 'passcode', label: 'Postman', access_code: '4821' }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
+        await page.goto(`${w.daemon.https}/access`);
+        await page.locator('.grants .about', { hasText: contract.label }).click();
+        await button(page, 'Edit').click();
+        assert.equal(await warning.count(), 0);
+        await page.getByLabel('Code', { exact: true }).fill('1212');
+        assert.equal(await warning.count(), 1);
+        await page.context().close();
     });
 
     it('changes a pass, tells which version won, switches it and ends it', async () => {

@@ -1,4 +1,5 @@
 #include "domain/building_fixture.h"
+#include "domain/grant_code.h"
 
 /* ---- creation ---- */
 
@@ -237,16 +238,17 @@ static void test_an_update_cannot_take_the_code_of_another_passcode_but_keep_its
 static void test_generated_codes_are_four_digits_and_unused(void **state)
 {
     struct building_fixture *fx = *state;
-    /* All four-digit codes except 0007 and 4000 are in use. */
+    /* All four-digit codes are in use except 0007 and 4000, and three that are easily guessed. */
     const bool sqlite = fx->fixture->config.engine == ENGINE_SQLITE;
     fixture_sql(fx, arena_printf(&fx->arena, "INSERT INTO grant_building VALUES ('%s', 1)", fx->building.text).p);
-    fixture_sql(fx, arena_printf(&fx->arena,
-                                 "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999) "
-                                 "INSERT INTO access_grant (building, id, type, label, enabled, created_at, ends_at, "
-                                 "access_code) SELECT 1, %s, 1, 'x', 1, 0, 9223372036854775807, "
-                                 "substr('000' || i, length('000' || i) - 3) FROM n WHERE i NOT IN (7, 4000)",
-                                 sqlite ? "CAST('code-' || i AS BLOB)" : "convert_to('code-' || i, 'UTF8')")
-                        .p);
+    fixture_sql(
+        fx, arena_printf(&fx->arena,
+                         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999) "
+                         "INSERT INTO access_grant (building, id, type, label, enabled, created_at, ends_at, "
+                         "access_code) SELECT 1, %s, 1, 'x', 1, 0, 9223372036854775807, "
+                         "substr('000' || i, length('000' || i) - 3) FROM n WHERE i NOT IN (7, 4000, 1234, 2580, 9999)",
+                         sqlite ? "CAST('code-' || i AS BLOB)" : "convert_to('code-' || i, 'UTF8')")
+                .p);
     const struct grant a = add_grant(fx, (struct grant_input){.type = text("passcode")});
     const struct grant b = add_grant(fx, (struct grant_input){.type = text("passcode")});
     assert_true((strcmp(a.code, "0007") == 0 && strcmp(b.code, "4000") == 0) ||
@@ -254,8 +256,26 @@ static void test_generated_codes_are_four_digits_and_unused(void **state)
     struct grant c;
     const struct grant_input one_more = {.type = text("passcode")};
     assert_int_equal(create_grant(fx, &one_more, "one-too-many-0123", "x", &c, NULL), ERR_INVALID_UNLOCK);
-    assert_true(str_eq(fx->tx.why, STR("every four-digit access_code belongs to an enabled passcode")));
+    assert_true(str_eq(fx->tx.why,
+                       STR("every four-digit access_code that is not easily guessed belongs to an enabled passcode")));
     add_grant(fx, (struct grant_input){.type = text("passcode"), .access_code = text("123")});
+    add_grant(fx, (struct grant_input){.type = text("passcode"), .access_code = text("1234")});
+}
+
+/* GRANT-8 */
+static void test_codes_that_people_try_first_are_easily_guessed(void **state)
+{
+    (void)state;
+    static const char *const easy[] = {"1234",   "0000",   "7777",   "4321",     "6789",    "2468",
+                                       "1212",   "2580",   "1986",   "2004",     "000000",  "654321",
+                                       "345678", "123123", "112233", "99999999", "12345678"};
+    static const char *const hard[] = {"1235", "0001", "7350", "1640", "7890", "1999", "020202", "123457", "12345670"};
+    for (size_t i = 0; i < sizeof easy / sizeof *easy; i++)
+        if (!grant_code_is_easy(str_z(easy[i])))
+            fail_msg("%s", easy[i]);
+    for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
+        if (grant_code_is_easy(str_z(hard[i])))
+            fail_msg("%s", hard[i]);
 }
 
 /* ---- updates ---- */
@@ -586,8 +606,9 @@ static void test_a_building_without_grants_has_an_empty_list(void **state)
         T(test_of_concurrent_equal_requests_one_creates_and_the_others_replay),                                        \
         T(test_a_code_that_another_enabled_passcode_has_is_refused),                                                   \
         T(test_an_update_cannot_take_the_code_of_another_passcode_but_keep_its_own),                                   \
-        T(test_generated_codes_are_four_digits_and_unused), T(test_an_update_counts_and_a_stale_version_conflicts),    \
-        T(test_a_refused_update_changes_nothing), T(test_of_concurrent_updates_with_one_version_one_wins),             \
+        T(test_generated_codes_are_four_digits_and_unused), T(test_codes_that_people_try_first_are_easily_guessed),    \
+        T(test_an_update_counts_and_a_stale_version_conflicts), T(test_a_refused_update_changes_nothing),              \
+        T(test_of_concurrent_updates_with_one_version_one_wins),                                                       \
         T(test_the_uses_given_are_at_least_the_remaining_ones), T(test_revocation_is_final_and_may_be_repeated),       \
         T(test_a_linked_building_accepts_writes_only_while_subscribed),                                                \
         T(test_a_deleted_linked_building_accepts_no_grant), T(test_the_primary_building_needs_no_subscription),        \

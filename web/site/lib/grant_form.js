@@ -3,7 +3,7 @@
 import { CallError } from './call.js';
 import { dayChoices, WEEKDAYS } from './grant.js';
 import { check, chips, field } from './form.js';
-import { hears } from './pass_form.js';
+import { easyNote, hears } from './pass_form.js';
 import { t } from './texts.js';
 import { city, fromField, length, now, toField, when, zone, zoneNote } from './time.js';
 import { h } from './view.js';
@@ -30,7 +30,7 @@ function spans(kind, grant) {
     return [...all, ['custom', t('grant.custom')]];
 }
 
-/** @typedef {{span: string, grant: Grant}} State of a form: what decides which fields are there */
+/** @typedef {{span: string, grant: Grant, code?: string}} State of a form: what decides which fields are there */
 
 /** @param {State} state @param {() => void} draw */
 function timeFields(state, draw) {
@@ -70,10 +70,16 @@ function routineFields(grant) {
     ];
 }
 
-/** @param {Grant} grant */
-function codeFields(grant) {
+/** @param {State} state @param {() => void} draw */
+function codeFields(state, draw) {
+    const { grant, code = grant.access_code } = state;
+    const oninput = (/** @type {Event} */ event) => {
+        state.code = /** @type {HTMLInputElement} */ (event.target).value;
+        draw();
+    };
     return [
-        field({ name: 'code', label: t('grant.code'), hint: t('grant.code_hint'), class: 'digits', inputmode: 'numeric', maxlength: 4, autocomplete: 'off', value: grant.access_code }),
+        field({ name: 'code', label: t('grant.code'), hint: t('grant.code_hint'), class: 'digits', inputmode: 'numeric', maxlength: 4, autocomplete: 'off', value: grant.access_code, oninput }),
+        easyNote(code),
         hears() && check({ name: 'voice', label: t('grant.voice'), checked: Boolean(grant.enter_code_with_voice) }),
     ];
 }
@@ -84,7 +90,7 @@ export function grantFields(state, draw) {
     return [
         field({ name: 'label', label: t('grant.name'), hint: t('grant.name_hint'), value: grant.label, maxlength: 120, autocomplete: 'off', required: true }),
         ...grant.type === 'routine' ? routineFields(grant) : [...timeFields(state, draw), usesField(grant)],
-        ...grant.type === 'passcode' ? codeFields(grant) : [],
+        ...grant.type === 'passcode' ? codeFields(state, draw) : [],
     ];
 }
 

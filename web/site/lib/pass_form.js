@@ -2,6 +2,7 @@
 // texts: grant. pass.
 import { CallError } from './call.js';
 import { data } from './data.js';
+import { isEasy } from './easy_code.js';
 import { check, chips, field } from './form.js';
 import { DAYS, later, overMidnight, sentence, spanText, timesText, today, WEEK } from './pass.js';
 import { t } from './texts.js';
@@ -150,6 +151,9 @@ function sentenceOf(values, grant) {
 /** @param {string} text "09:00-12:00" */
 const hoursText = (text) => text.split('-').map(hour).join(' – ');
 
+/** What is said of a code that people try first; others may have it all the same. @param {string} [code] */
+export const easyNote = (code = '') => h('p', { class: 'hint', role: 'status', key: 'easy' }, isEasy(code) && t('pass.easy'));
+
 /** @param {Values} typed @param {Values} first @param {Grant} [grant] */
 function codeFields(typed, first, grant) {
     if (typed.mode === 'none' && grant) return [];
@@ -159,6 +163,7 @@ function codeFields(typed, first, grant) {
             name: 'code', label: t('pass.digits'), hint: t('pass.digits_hint'), class: 'digits', inputmode: 'numeric', maxlength: 8, autocomplete: 'off', value: first.code,
             ref: (/** @type {HTMLElement} */ input) => { if (!grant) queueMicrotask(() => input.focus()); },
         }),
+        typed.mode === 'own' && easyNote(typed.code),
         typed.mode !== 'none' && hears() && check({ name: 'voice', label: t('grant.voice'), checked: first.voice === 'on' }),
     ];
 }
