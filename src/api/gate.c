@@ -81,12 +81,17 @@ static enum err check_limits(struct gate *gate, struct request *q)
 
 /* ---- the key ---- */
 
+static bool admits_person(const struct route *route, const struct principal *who)
+{
+    return !principal_visits(who) || route->people & 1u << principal_role(who);
+}
+
 /* Whether the key is of the kind that the row needs; ERR_NONE: it is. */
 static enum err check_kind(const struct route *route, const struct principal *who)
 {
     switch (route->credential) {
     case CRED_WEB_SESSION:
-        return who->web_session && !id_given(&who->member_id) ? ERR_NONE : ERR_WEB_SESSION_REQUIRED;
+        return who->web_session && admits_person(route, who) ? ERR_NONE : ERR_WEB_SESSION_REQUIRED;
     case CRED_OWNER:
         return id_given(&who->member_id) ? route->parent_error : ERR_NONE;
     case CRED_PARENT:
@@ -123,12 +128,21 @@ static enum err choose_revision(struct request *q)
 
 bool gate_admits(const struct route *route, const struct principal *who)
 {
-    return !check_kind(route, who) && !(route->scopes & ~who->scopes);
+    return !check_kind(route, who) && admits_person(route, who) && !(route->scopes & ~who->scopes);
 }
 
 uint32_t gate_scopes(const struct request *q)
 {
     return q->route->scopes | (q->door->scopes ? q->door->scopes(q) : 0);
+}
+
+static enum err check_person(struct request *q)
+{
+    if (admits_person(q->route, &q->who))
+        return ERR_NONE;
+    return q->route->flags & ROUTE_PAGE
+               ? ERR_NOT_FOUND
+               : tx_fail(&q->tx, ERR_INSUFFICIENT_SCOPE, "A member of the building may not do this.");
 }
 
 static enum err check_scopes(struct request *q)
@@ -402,6 +416,8 @@ enum err gate_check_key(struct gate_cache *cache, struct request *q)
 enum err gate_check_part(struct request *q)
 {
     enum err e = check_credential(q);
+    if (!e)
+        e = check_person(q);
     if (!e)
         e = check_scopes(q);
     if (!e)

@@ -8,11 +8,19 @@ struct http_content;
 enum route_credential {
     CRED_NONE,        /* public */
     CRED_KEY,         /* any API key */
-    CRED_WEB_SESSION, /* a website session of the owner, else 403 WEB_SESSION_REQUIRED */
+    CRED_WEB_SESSION, /* a website session of the owner, or of `people`, else 403 WEB_SESSION_REQUIRED */
     CRED_OWNER,       /* not an invited member's key, else `parent_error` */
     CRED_PARENT,      /* not a key bound to one building, else `parent_error` */
     CRED_LOOPBACK,    /* the sandbox: loopback peers only, no key */
     CRED_CONTROL      /* the control socket only; 404 elsewhere */
+};
+
+/* The members whose website sessions may ask, by their role. */
+enum route_people {
+    PEOPLE_NONE, /* the owner alone */
+    PEOPLE_RESIDENT = 1u << MEMBER_RESIDENT,
+    PEOPLE_MANAGER = 1u << MEMBER_MANAGER,
+    PEOPLE_ALL = PEOPLE_RESIDENT | PEOPLE_MANAGER
 };
 
 enum route_limit {
@@ -98,6 +106,8 @@ struct route {
     enum route_credential credential;
     enum err parent_error; /* of CRED_OWNER and CRED_PARENT */
     uint32_t scopes;       /* bits; all are required */
+    unsigned people; /* bits of enum route_people. Sessions of other members get INSUFFICIENT_SCOPE, or 404 of a page.
+                        Agent keys of members are admitted by their scopes */
     enum route_limit limit;
     enum route_building building;
     enum route_need idempotency;

@@ -29,6 +29,13 @@ enum scope_current {
 /* The text of one scope bit, "access:read". */
 const char *scope_text(enum scope bit);
 
+/* The roles of members, as stored. */
+enum member_role {
+    MEMBER_RESIDENT, /* all but what is the owner's alone */
+    MEMBER_MANAGER,  /* of codes: neither answers calls nor opens the door */
+    MEMBER_ROLES
+};
+
 struct principal {
     struct id key_id, account_id;
     struct id building_id;   /* of a key bound to one building; else empty */
@@ -44,3 +51,15 @@ struct principal {
     int64_t last_used_us;      /* to the minute, as stored; 0: never */
     int64_t buildings_version; /* changes whenever the account's buildings do (PostgreSQL) */
 };
+
+/* A website session of an invited member. */
+static inline bool principal_visits(const struct principal *who)
+{
+    return who->web_session && id_given(&who->member_id);
+}
+
+/* The role of such a session: a resident's alone has calls:listen (member_scopes). */
+static inline enum member_role principal_role(const struct principal *who)
+{
+    return who->scopes & SCOPE(CALLS_LISTEN) ? MEMBER_RESIDENT : MEMBER_MANAGER;
+}

@@ -272,8 +272,8 @@ enum err account_show(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    ROUTE("getAccount", GET, "/v1/account", .credential = CRED_KEY, .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY,
-          .run = RUN_READ, .handler = account_show, .reply = &account_shape, .flags = ROUTE_SITE,
+    ROUTE("getAccount", GET, "/v1/account", .credential = CRED_KEY, .people = PEOPLE_ALL, .scopes = SCOPE(ACCOUNT_READ),
+          .limit = LIMIT_KEY, .run = RUN_READ, .handler = account_show, .reply = &account_shape, .flags = ROUTE_SITE,
           .store_error = ERR_FETCH_FAILED, .earlier = &earlier_account_rows[EARLIER_GET_ACCOUNT],
           .doc =
               ROUTE_DOC("Account", 200, "The account and its next actions",

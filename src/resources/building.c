@@ -86,9 +86,9 @@ static enum err get_buildings(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    ROUTE("listBuildings", GET, "/v1/buildings", .credential = CRED_KEY, .scopes = SCOPE(ACCOUNT_READ),
-          .limit = LIMIT_KEY, .run = RUN_READ, .handler = get_buildings, .reply = &buildings_shape, .flags = ROUTE_SITE,
-          .store_error = ERR_LIST_FAILED,
+    ROUTE("listBuildings", GET, "/v1/buildings", .credential = CRED_KEY, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .run = RUN_READ, .handler = get_buildings,
+          .reply = &buildings_shape, .flags = ROUTE_SITE, .store_error = ERR_LIST_FAILED,
           .doc = ROUTE_DOC("Buildings", 200, "List the buildings visible to the key",
                            .description = "All buildings in one response, by creation time. A key bound to one "
                                           "building sees only that building.")),

@@ -188,9 +188,9 @@ static bool searches(const void *query)
 
 static const struct route rows[] = {
     ROUTE(
-        "listCalls", GET, "/v1/calls", .credential = CRED_KEY, .scopes = SCOPE(LOGS_READ), .limit = LIMIT_KEY,
-        .building = BUILDING_HEADER, .query = &query_shape, .run = RUN_READ, .lengthy = searches, .handler = list_calls,
-        .reply = &page_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+        "listCalls", GET, "/v1/calls", .credential = CRED_KEY, .people = PEOPLE_ALL, .scopes = SCOPE(LOGS_READ),
+        .limit = LIMIT_KEY, .building = BUILDING_HEADER, .query = &query_shape, .run = RUN_READ, .lengthy = searches,
+        .handler = list_calls, .reply = &page_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
         .doc = ROUTE_DOC(
             TAG, 200, "List the calls to a building, newest first",
             .description =
@@ -198,16 +198,16 @@ static const struct route rows[] = {
                 "also calls that opened no door and are not in the activity log. The owner's own calls and calls to "
                 "unknown numbers are not recorded. A page may be shorter than `limit`, or empty, with `has_more` true.",
             .flags = DOC_EXTENSION)),
-    ROUTE("getCall", GET, "/v1/calls/{id}", .credential = CRED_KEY, .scopes = SCOPE(LOGS_READ), .limit = LIMIT_KEY,
-          .building = BUILDING_HEADER, .run = RUN_READ, .handler = get_call, .reply = &call_shape, .flags = ROUTE_SITE,
-          .store_error = ERR_FETCH_FAILED,
+    ROUTE("getCall", GET, "/v1/calls/{id}", .credential = CRED_KEY, .people = PEOPLE_ALL, .scopes = SCOPE(LOGS_READ),
+          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_READ, .handler = get_call, .reply = &call_shape,
+          .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
           .doc = ROUTE_DOC(TAG, 200, "A call with every step",
                            .description =
                                "What happened in a call, step by step, to see why the door opened or stayed closed.",
                            .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
-    ROUTE("getCallMessage", GET, "/v1/calls/{id}/message", .credential = CRED_KEY, .scopes = SCOPE(LOGS_READ),
-          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_WRITE, .handler = get_message,
-          .media = "audio/wav", .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+    ROUTE("getCallMessage", GET, "/v1/calls/{id}/message", .credential = CRED_KEY, .people = PEOPLE_ALL,
+          .scopes = SCOPE(LOGS_READ), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_WRITE,
+          .handler = get_message, .media = "audio/wav", .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
           .doc = ROUTE_DOC(TAG, 200, "The message that a visitor left",
                            .description = "A WAV file (16 bits, 8 kHz, mono), kept for 30 days. Visitors may leave one "
                                           "where `ring.message` is set and nobody answers. The 50 newest of a building "

@@ -117,7 +117,7 @@ bool decision_lengthy(const void *query)
 }
 
 static const struct route rows[] = {
-    ROUTE("getDecision", GET, "/v1/buildings/{buildingId}/decision", .credential = CRED_KEY,
+    ROUTE("getDecision", GET, "/v1/buildings/{buildingId}/decision", .credential = CRED_KEY, .people = PEOPLE_ALL,
           .scopes = SCOPE(ACCESS_READ) | SCOPE(LOGS_READ), .limit = LIMIT_KEY, .building = BUILDING_PATH,
           .query = &query_shape, .run = RUN_READ, .lengthy = decision_lengthy, .handler = get_decision,
           .reply = &decision_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,

@@ -126,8 +126,10 @@ static enum err patch_setup(struct request *q, struct reply *p)
 
 /* ---- rows ---- */
 
-#define GRANTS .credential = CRED_KEY, .limit = LIMIT_KEY, .building = BUILDING_HEADER, .reply = &earlier_unlock_shape
-#define SETUP  .limit = LIMIT_KEY, .building = BUILDING_HEADER, .flags = ROUTE_EARLIER
+#define GRANTS                                                                                                         \
+    .credential = CRED_KEY, .people = PEOPLE_ALL, .limit = LIMIT_KEY, .building = BUILDING_HEADER,                     \
+    .reply = &earlier_unlock_shape
+#define SETUP .limit = LIMIT_KEY, .building = BUILDING_HEADER, .flags = ROUTE_EARLIER
 
 const struct route earlier_rows[EARLIER_ROWS] = {
     [EARLIER_GET_UNLOCK] =
@@ -135,7 +137,7 @@ const struct route earlier_rows[EARLIER_ROWS] = {
               .handler = earlier_get, .flags = ROUTE_ETAG, .store_error = ERR_FETCH_FAILED,
               .doc = ROUTE_DOC("Access grants", 200, "Read a grant, even if revoked")),
     [EARLIER_LIST_UNLOCK] = ROUTE(
-        "earlierListUnlocks", GET, "/v1/unlock", .credential = CRED_KEY, .limit = LIMIT_KEY,
+        "earlierListUnlocks", GET, "/v1/unlock", .credential = CRED_KEY, .people = PEOPLE_ALL, .limit = LIMIT_KEY,
         .building = BUILDING_HEADER, .scopes = SCOPE(ACCESS_READ), .query = &earlier_query_shape, .run = RUN_READ,
         .lengthy = grant_filters, .handler = earlier_list, .reply = &earlier_page_shape, .store_error = ERR_LIST_FAILED,
         .doc = ROUTE_DOC("Access grants", 200, "List the grants that are not revoked, newest first")),

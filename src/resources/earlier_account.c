@@ -13,9 +13,9 @@
 
 const struct route earlier_account_rows[EARLIER_ACCOUNT_ROWS] = {
     [EARLIER_GET_ACCOUNT] =
-        ROUTE("earlierGetAccount", GET, "/v1/account", .credential = CRED_KEY, .scopes = SCOPE(ACCOUNT_READ),
-              .limit = LIMIT_KEY, .run = RUN_READ, .handler = account_show, .handler_data = plan_types_earlier,
-              .reply = &account_shape, .store_error = ERR_FETCH_FAILED,
+        ROUTE("earlierGetAccount", GET, "/v1/account", .credential = CRED_KEY, .people = PEOPLE_ALL,
+              .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .run = RUN_READ, .handler = account_show,
+              .handler_data = plan_types_earlier, .reply = &account_shape, .store_error = ERR_FETCH_FAILED,
               .doc = ROUTE_DOC("Account", 200, "The account and its next actions")),
     [EARLIER_LIST_PLANS] = ROUTE("earlierListBillingPlans", GET, "/v1/billing/plans", BILLING, .credential = CRED_KEY,
                                  .run = RUN_READ, .handler = plan_list, .reply = &plans_shape,

@@ -125,9 +125,10 @@ static const char description[] =
 #undef V
 
 static const struct route rows[] = {
-    ROUTE("streamEvents", GET, "/v1/buildings/{buildingId}/events", .credential = CRED_KEY, .scopes = SCOPE(LOGS_READ),
-          .limit = LIMIT_KEY, .building = BUILDING_PATH, .query = &query_shape, .run = RUN_READ, .handler = get_events,
-          .media = "text/event-stream", .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+    ROUTE("streamEvents", GET, "/v1/buildings/{buildingId}/events", .credential = CRED_KEY, .people = PEOPLE_ALL,
+          .scopes = SCOPE(LOGS_READ), .limit = LIMIT_KEY, .building = BUILDING_PATH, .query = &query_shape,
+          .run = RUN_READ, .handler = get_events, .media = "text/event-stream", .flags = ROUTE_SITE,
+          .store_error = ERR_FETCH_FAILED,
           .doc = ROUTE_DOC("Events", 200, "Events of a building as they happen", .description = description,
                            .flags = DOC_EXTENSION)),
 };

@@ -93,29 +93,29 @@ bool grant_filters(const void *query)
 #define TAG "Access grants"
 
 static const struct route rows[] = {
-    ROUTE("getUnlock", GET, "/v1/unlock/{id}", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_READ), .limit = LIMIT_KEY,
-          .building = BUILDING_HEADER, .run = RUN_READ, .handler = get_unlock, .reply = &unlock_shape,
-          .flags = ROUTE_ETAG | ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
-          .earlier = &earlier_rows[EARLIER_GET_UNLOCK],
+    ROUTE("getUnlock", GET, "/v1/unlock/{id}", .credential = CRED_KEY, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCESS_READ), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_READ,
+          .handler = get_unlock, .reply = &unlock_shape, .flags = ROUTE_ETAG | ROUTE_SITE,
+          .store_error = ERR_FETCH_FAILED, .earlier = &earlier_rows[EARLIER_GET_UNLOCK],
           .doc = ROUTE_DOC(TAG, 200, "Read a grant, even if revoked",
                            .description = "Send the `ETag` of the response as `If-Match` with a change. A passcode's "
                                           "`access_code` is a secret of its visitor.",
                            .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
-    ROUTE("listUnlocks", GET, "/v1/unlock", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_READ), .limit = LIMIT_KEY,
-          .building = BUILDING_HEADER, .query = &unlock_query_shape, .run = RUN_READ, .lengthy = grant_filters,
-          .handler = list_unlocks, .reply = &unlock_page_shape, .flags = ROUTE_SITE, .store_error = ERR_LIST_FAILED,
-          .earlier = &earlier_rows[EARLIER_LIST_UNLOCK],
+    ROUTE("listUnlocks", GET, "/v1/unlock", .credential = CRED_KEY, .people = PEOPLE_ALL, .scopes = SCOPE(ACCESS_READ),
+          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .query = &unlock_query_shape, .run = RUN_READ,
+          .lengthy = grant_filters, .handler = list_unlocks, .reply = &unlock_page_shape, .flags = ROUTE_SITE,
+          .store_error = ERR_LIST_FAILED, .earlier = &earlier_rows[EARLIER_LIST_UNLOCK],
           .doc = ROUTE_DOC(
               TAG, 200, "List the grants that are not revoked, newest first",
               .description =
                   "While `has_more` is true, repeat the request with `pagination.cursor` and the same filters. "
                   "`status=active` matches a timer within its window, an enabled passcode that is neither expired nor "
                   "exhausted, and an enabled routine even outside its hours. `enabled` filters only by the switch.")),
-    ROUTE("createUnlock", POST, "/v1/unlock", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY,
-          .building = BUILDING_HEADER, .idempotency = NEED_REQUIRED, .receipt = grant_receipt,
-          .body = &unlock_create_shape, .body_error = ERR_INVALID_UNLOCK, .run = RUN_WRITE, .handler = create_unlock,
-          .reply = &unlock_shape, .flags = ROUTE_ETAG | ROUTE_SITE, .store_error = ERR_CREATE_FAILED,
-          .earlier = &earlier_rows[EARLIER_CREATE_UNLOCK],
+    ROUTE("createUnlock", POST, "/v1/unlock", .credential = CRED_KEY, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .idempotency = NEED_REQUIRED,
+          .receipt = grant_receipt, .body = &unlock_create_shape, .body_error = ERR_INVALID_UNLOCK, .run = RUN_WRITE,
+          .handler = create_unlock, .reply = &unlock_shape, .flags = ROUTE_ETAG | ROUTE_SITE,
+          .store_error = ERR_CREATE_FAILED, .earlier = &earlier_rows[EARLIER_CREATE_UNLOCK],
           .doc = ROUTE_DOC(
               TAG, 201, "Create a grant",
               .description =
@@ -127,10 +127,10 @@ static const struct route rows[] = {
                               "\"remaining_uses\": 2}",
               .other_status = 200, .flags = DOC_LOCATION | DOC_REPLAY,
               .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED))),
-    ROUTE("updateUnlock", PATCH, "/v1/unlock/{id}", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE),
-          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .match = MATCH_GRANT, .body = &unlock_update_shape,
-          .body_error = ERR_INVALID_UNLOCK, .run = RUN_WRITE, .handler = update_unlock, .reply = &unlock_shape,
-          .flags = ROUTE_ETAG | ROUTE_SITE, .store_error = ERR_UPDATE_FAILED,
+    ROUTE("updateUnlock", PATCH, "/v1/unlock/{id}", .credential = CRED_KEY, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .match = MATCH_GRANT,
+          .body = &unlock_update_shape, .body_error = ERR_INVALID_UNLOCK, .run = RUN_WRITE, .handler = update_unlock,
+          .reply = &unlock_shape, .flags = ROUTE_ETAG | ROUTE_SITE, .store_error = ERR_UPDATE_FAILED,
           .earlier = &earlier_rows[EARLIER_UPDATE_UNLOCK],
           .doc =
               ROUTE_DOC(TAG, 200, "Change a grant",
@@ -141,9 +141,10 @@ static const struct route rows[] = {
                         .body_example = "{\"label\": \"Dog walker, July\", \"remaining_uses\": 5}",
                         .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND,
                                                ERR_VERSION_CONFLICT, ERR_GRANT_REVOKED))),
-    ROUTE("revokeUnlock", DELETE, "/v1/unlock/{id}", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE),
-          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_WRITE, .handler = revoke_unlock,
-          .reply = &unlock_revoked_shape, .flags = ROUTE_SITE, .store_error = ERR_DELETE_FAILED,
+    ROUTE("revokeUnlock", DELETE, "/v1/unlock/{id}", .credential = CRED_KEY, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_WRITE,
+          .handler = revoke_unlock, .reply = &unlock_revoked_shape, .flags = ROUTE_SITE,
+          .store_error = ERR_DELETE_FAILED,
           .doc = ROUTE_DOC(TAG, 200, "Revoke a grant permanently; can be repeated",
                            .description = "A revoked grant never opens the door again. It can be read but is not "
                                           "listed. Other grants may still open the door.",

@@ -91,10 +91,10 @@ static enum err delete_link(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     ROUTE(
-        "createUnlockLink", POST, "/v1/unlock/{id}/link", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE),
-        .limit = LIMIT_KEY, .building = BUILDING_HEADER, .body = &input_shape, .body_error = ERR_INVALID_UNLOCK,
-        .body_optional = true, .run = RUN_WRITE, .handler = create_link, .reply = &link_shape, .flags = ROUTE_SITE,
-        .store_error = ERR_CREATE_FAILED,
+        "createUnlockLink", POST, "/v1/unlock/{id}/link", .credential = CRED_KEY, .people = PEOPLE_ALL,
+        .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .body = &input_shape,
+        .body_error = ERR_INVALID_UNLOCK, .body_optional = true, .run = RUN_WRITE, .handler = create_link,
+        .reply = &link_shape, .flags = ROUTE_SITE, .store_error = ERR_CREATE_FAILED,
         .doc = ROUTE_DOC(
             TAG, 201, "Make a link for the guest of a grant",
             .description =
@@ -105,15 +105,15 @@ static const struct route rows[] = {
                 "valid now. The same link is returned while it lives.",
             .body_example = "{\"timezone\": \"America/New_York\"}", .other_status = 200, .flags = DOC_EXTENSION,
             .errors = ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_GRANT_REVOKED, ERR_GRANT_EXPIRED))),
-    ROUTE("getUnlockLink", GET, "/v1/unlock/{id}/link", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_READ),
-          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_READ, .handler = get_link, .reply = &link_shape,
-          .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+    ROUTE("getUnlockLink", GET, "/v1/unlock/{id}/link", .credential = CRED_KEY, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCESS_READ), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_READ,
+          .handler = get_link, .reply = &link_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
           .doc = ROUTE_DOC(TAG, 200, "Read the link of a grant",
                            .description = "`url` is null if there is none that works.", .flags = DOC_EXTENSION,
                            .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
-    ROUTE("deleteUnlockLink", DELETE, "/v1/unlock/{id}/link", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE),
-          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_WRITE, .handler = delete_link,
-          .reply = &ended_shape, .flags = ROUTE_SITE, .store_error = ERR_DELETE_FAILED,
+    ROUTE("deleteUnlockLink", DELETE, "/v1/unlock/{id}/link", .credential = CRED_KEY, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_WRITE,
+          .handler = delete_link, .reply = &ended_shape, .flags = ROUTE_SITE, .store_error = ERR_DELETE_FAILED,
           .doc =
               ROUTE_DOC(TAG, 200, "End the link of a grant; can be repeated",
                         .description = "The grant itself, and its code, stay as they are. A later link is another one.",

@@ -180,9 +180,9 @@ static enum err post_revoke_others(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    ROUTE("revokeOwnKey", DELETE, "/v1/auth/key", .credential = CRED_KEY, .limit = LIMIT_AUTH, .run = RUN_WRITE,
-          .handler = delete_own_key, .reply = &revoked_shape, .flags = ROUTE_RECHECKS_KEY | ROUTE_SITE,
-          .store_error = ERR_DELETE_FAILED,
+    ROUTE("revokeOwnKey", DELETE, "/v1/auth/key", .credential = CRED_KEY, .people = PEOPLE_ALL, .limit = LIMIT_AUTH,
+          .run = RUN_WRITE, .handler = delete_own_key, .reply = &revoked_shape,
+          .flags = ROUTE_RECHECKS_KEY | ROUTE_SITE, .store_error = ERR_DELETE_FAILED,
           .doc = ROUTE_DOC("Sign-in and keys", 200, "Revoke the calling key",
                            .description = "Signs out. Later requests with the key are refused.")),
     ROUTE("createKey", POST, "/v1/auth/keys", .credential = CRED_WEB_SESSION, .scopes = SCOPE(KEYS_WRITE),

@@ -182,10 +182,10 @@ static enum err leave_call(struct request *q, struct reply *p)
     "a=rtpmap:0 PCMU/8000\\r\\na=rtpmap:8 PCMA/8000\\r\\n\"}"
 
 static const struct route rows[] = {
-    ROUTE("openCall", POST, "/v1/calls/{id}/open", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE),
-          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .body = &opening_request_shape, .body_error = ERR_INVALID_ID,
-          .body_optional = true, .run = RUN_BLOCKING, .handler = open_call, .reply = &opened_shape, .flags = ROUTE_SITE,
-          .store_error = ERR_FETCH_FAILED,
+    ROUTE("openCall", POST, "/v1/calls/{id}/open", .credential = CRED_KEY, .people = PEOPLE_RESIDENT,
+          .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_HEADER,
+          .body = &opening_request_shape, .body_error = ERR_INVALID_ID, .body_optional = true, .run = RUN_BLOCKING,
+          .handler = open_call, .reply = &opened_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
           .doc =
               ROUTE_DOC(TAG, 200, "Open the door in a call",
                         .description =
@@ -196,10 +196,10 @@ static const struct route rows[] = {
                         .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_NOT_FORWARDED, ERR_CALL_ENDED,
                                                ERR_CALL_ELSEWHERE, ERR_SETUP_REQUIRED, ERR_CALL_UNREACHABLE))),
     ROUTE(
-        "listenToCall", POST, "/v1/calls/{id}/listen", .credential = CRED_KEY, .scopes = SCOPE(CALLS_LISTEN),
-        .limit = LIMIT_KEY, .building = BUILDING_HEADER, .body = &listen_request_shape, .body_error = ERR_INVALID_SDP,
-        .run = RUN_BLOCKING, .handler = listen_to_call, .reply = &listening_shape, .flags = ROUTE_SITE,
-        .store_error = ERR_FETCH_FAILED,
+        "listenToCall", POST, "/v1/calls/{id}/listen", .credential = CRED_KEY, .people = PEOPLE_RESIDENT,
+        .scopes = SCOPE(CALLS_LISTEN), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .body = &listen_request_shape,
+        .body_error = ERR_INVALID_SDP, .run = RUN_BLOCKING, .handler = listen_to_call, .reply = &listening_shape,
+        .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
         .doc = ROUTE_DOC(
             TAG, 201, "Listen to the visitor in a browser",
             .description =
@@ -213,7 +213,7 @@ static const struct route rows[] = {
             .body_example = EXAMPLE_OFFER, .flags = DOC_EXTENSION,
             .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_NOT_FORWARDED, ERR_CALL_ANSWERED, ERR_CALL_ENDED,
                                    ERR_CALL_ELSEWHERE, ERR_TOO_MANY_LISTENERS, ERR_CALL_UNREACHABLE))),
-    ROUTE("answerCall", POST, "/v1/calls/{id}/answer", .credential = CRED_KEY,
+    ROUTE("answerCall", POST, "/v1/calls/{id}/answer", .credential = CRED_KEY, .people = PEOPLE_RESIDENT,
           .scopes = SCOPE(ACCESS_WRITE) | SCOPE(CALLS_LISTEN), .limit = LIMIT_KEY, .building = BUILDING_HEADER,
           .body = &answer_request_shape, .body_error = ERR_INVALID_ID, .run = RUN_BLOCKING, .handler = answer_call,
           .reply = &answered_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
@@ -226,8 +226,9 @@ static const struct route rows[] = {
               .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_CALL_ANSWERED, ERR_CALL_ENDED, ERR_CALL_ELSEWHERE,
                                      ERR_CALL_UNREACHABLE))),
     ROUTE("leaveCall", DELETE, "/v1/calls/{id}/listeners/{listenerId}", .credential = CRED_KEY,
-          .scopes = SCOPE(CALLS_LISTEN), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_BLOCKING,
-          .handler = leave_call, .reply = &left_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+          .people = PEOPLE_RESIDENT, .scopes = SCOPE(CALLS_LISTEN), .limit = LIMIT_KEY, .building = BUILDING_HEADER,
+          .run = RUN_BLOCKING, .handler = leave_call, .reply = &left_shape, .flags = ROUTE_SITE,
+          .store_error = ERR_FETCH_FAILED,
           .doc = ROUTE_DOC(TAG, 200, "Stop listening to a call",
                            .description = "If the listener had answered the call, this ends it for the visitor.",
                            .flags = DOC_EXTENSION,

@@ -112,22 +112,22 @@ static enum err revoke_pass(struct request *q, struct reply *p)
 #define TAG "Passes"
 
 static const struct route rows[] = {
-    ROUTE("getPass", GET, "/v1/passes/{id}", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_READ), .limit = LIMIT_KEY,
-          .building = BUILDING_HEADER, .run = RUN_READ, .handler = get_pass, .reply = &unlock_shape,
+    ROUTE("getPass", GET, "/v1/passes/{id}", .credential = CRED_KEY, .people = PEOPLE_ALL, .scopes = SCOPE(ACCESS_READ),
+          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_READ, .handler = get_pass, .reply = &unlock_shape,
           .flags = ROUTE_ETAG | ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
           .doc = ROUTE_DOC(TAG, 200, "Read a pass, even if revoked",
                            .description = "The same as `GET /v1/unlock/{id}`, for passes alone.",
                            .flags = DOC_EXTENSION | DOC_NO_TOOL, .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
-    ROUTE("listPasses", GET, "/v1/passes", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_READ), .limit = LIMIT_KEY,
-          .building = BUILDING_HEADER, .query = &query_shape, .run = RUN_READ, .handler = list_passes,
-          .reply = &unlock_page_shape, .flags = ROUTE_SITE, .store_error = ERR_LIST_FAILED,
+    ROUTE("listPasses", GET, "/v1/passes", .credential = CRED_KEY, .people = PEOPLE_ALL, .scopes = SCOPE(ACCESS_READ),
+          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .query = &query_shape, .run = RUN_READ,
+          .handler = list_passes, .reply = &unlock_page_shape, .flags = ROUTE_SITE, .store_error = ERR_LIST_FAILED,
           .doc = ROUTE_DOC(TAG, 200, "List the passes that are not revoked, newest first",
                            .flags = DOC_EXTENSION | DOC_NO_TOOL)),
     ROUTE(
-        "createPass", POST, "/v1/passes", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY,
-        .building = BUILDING_HEADER, .idempotency = NEED_REQUIRED, .receipt = pass_receipt, .body = &pass_create_shape,
-        .body_error = ERR_INVALID_UNLOCK, .run = RUN_WRITE, .handler = create_pass, .reply = &unlock_shape,
-        .flags = ROUTE_ETAG | ROUTE_SITE, .store_error = ERR_CREATE_FAILED,
+        "createPass", POST, "/v1/passes", .credential = CRED_KEY, .people = PEOPLE_ALL, .scopes = SCOPE(ACCESS_WRITE),
+        .limit = LIMIT_KEY, .building = BUILDING_HEADER, .idempotency = NEED_REQUIRED, .receipt = pass_receipt,
+        .body = &pass_create_shape, .body_error = ERR_INVALID_UNLOCK, .run = RUN_WRITE, .handler = create_pass,
+        .reply = &unlock_shape, .flags = ROUTE_ETAG | ROUTE_SITE, .store_error = ERR_CREATE_FAILED,
         .doc = ROUTE_DOC(
             TAG, 201, "Create a pass: a code, or an open door, with a calendar",
             .description =
@@ -143,10 +143,10 @@ static const struct route rows[] = {
                             "\"09:00\", \"end\": \"12:00\"}], \"timezone\": \"America/New_York\"}",
             .other_status = 200, .flags = DOC_LOCATION | DOC_REPLAY | DOC_EXTENSION,
             .errors = ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED))),
-    ROUTE("updatePass", PATCH, "/v1/passes/{id}", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE),
-          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .match = MATCH_GRANT, .body = &pass_update_shape,
-          .body_error = ERR_INVALID_UNLOCK, .run = RUN_WRITE, .handler = update_pass, .reply = &unlock_shape,
-          .flags = ROUTE_ETAG | ROUTE_SITE, .store_error = ERR_UPDATE_FAILED,
+    ROUTE("updatePass", PATCH, "/v1/passes/{id}", .credential = CRED_KEY, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .match = MATCH_GRANT,
+          .body = &pass_update_shape, .body_error = ERR_INVALID_UNLOCK, .run = RUN_WRITE, .handler = update_pass,
+          .reply = &unlock_shape, .flags = ROUTE_ETAG | ROUTE_SITE, .store_error = ERR_UPDATE_FAILED,
           .doc = ROUTE_DOC(
               TAG, 200, "Change a pass",
               .description = "Send only the fields that change. A pass with a code keeps one. A change that "
@@ -156,9 +156,9 @@ static const struct route rows[] = {
               .flags = DOC_EXTENSION,
               .errors =
                   ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_VERSION_CONFLICT, ERR_GRANT_REVOKED))),
-    ROUTE("revokePass", DELETE, "/v1/passes/{id}", .credential = CRED_KEY, .scopes = SCOPE(ACCESS_WRITE),
-          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_WRITE, .handler = revoke_pass,
-          .reply = &unlock_revoked_shape, .flags = ROUTE_SITE, .store_error = ERR_DELETE_FAILED,
+    ROUTE("revokePass", DELETE, "/v1/passes/{id}", .credential = CRED_KEY, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_WRITE,
+          .handler = revoke_pass, .reply = &unlock_revoked_shape, .flags = ROUTE_SITE, .store_error = ERR_DELETE_FAILED,
           .doc =
               ROUTE_DOC(TAG, 200, "Revoke a pass permanently; can be repeated",
                         .description = "A revoked pass never opens the door again. It can be read but is not listed.",

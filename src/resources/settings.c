@@ -399,14 +399,14 @@ static void prepare_greetings(struct request *q)
 }
 
 static const struct route rows[] = {
-    ROUTE("getSetup", GET, "/v1/buildings/{buildingId}/setup", .credential = CRED_KEY, .scopes = SCOPE(ACCOUNT_READ),
-          .limit = LIMIT_KEY, .building = BUILDING_PATH, .run = RUN_READ, .handler = settings_get_setup,
-          .reply = &setup_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+    ROUTE("getSetup", GET, "/v1/buildings/{buildingId}/setup", .credential = CRED_KEY, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .building = BUILDING_PATH, .run = RUN_READ,
+          .handler = settings_get_setup, .reply = &setup_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
           .doc = ROUTE_DOC("Buildings", 200, "The setup status of a building",
                            .description = "`building_setup_required`: the building has a number, and its call box must "
                                           "be programmed to dial it. `previous_buzz_recorded`: a grant has released "
                                           "the door before. Neither proves that a person entered.")),
-    ROUTE("getSettings", GET, "/v1/buildings/{buildingId}/settings", .credential = CRED_KEY,
+    ROUTE("getSettings", GET, "/v1/buildings/{buildingId}/settings", .credential = CRED_KEY, .people = PEOPLE_ALL,
           .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .building = BUILDING_PATH, .run = RUN_READ,
           .handler = get_settings, .reply = &building_settings_shape, .flags = ROUTE_ETAG | ROUTE_SITE,
           .store_error = ERR_FETCH_FAILED,

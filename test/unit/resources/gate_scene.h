@@ -39,7 +39,13 @@ struct contract {
     enum building building;
     enum limit limit;
     unsigned needs;
+    unsigned people; /* members whose website sessions are admitted */
 };
+
+/* by their roles */
+#define ALONE     0u /* the owner */
+#define RESIDENTS 1u
+#define ALL       3u
 
 #define BILLING  ERR_PARENT_BILLING_REQUIRED
 #define BUILDING ERR_PARENT_BUILDING_KEY_REQUIRED
@@ -51,81 +57,87 @@ struct contract {
 #define INSTEAD  (EARLIER | REPLACES | SUBSCRIBED)
 
 static const struct contract contract[] = {
-    {HTTP_GET, "/v1/health", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
-    {HTTP_GET, "/v1/openapi.json", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
-    {HTTP_GET, "/v1/plans", PUBLIC, "", 0, 0, IGNORED, PER_IP_PLANS, 0},
-    {HTTP_POST, "/v1/auth/otp", PUBLIC, "", 0, 0, IGNORED, PER_IP_OTP, BODY},
-    {HTTP_POST, "/v1/auth/verify", PUBLIC, "", 0, 0, IGNORED, PER_IP_AUTH, BODY},
-    {HTTP_DELETE, "/v1/auth/key", ANY_KEY, "", 0, 0, IGNORED, PER_IP_AUTH, 0},
-    {HTTP_POST, "/v1/auth/keys", WEBSITE, "keys:write", 0, 0, IGNORED, PER_IP_AUTH, BODY},
-    {HTTP_GET, "/v1/auth/keys", WEBSITE, "keys:write", 0, 0, IGNORED, PER_IP_AUTH, 0},
-    {HTTP_DELETE, "/v1/auth/keys/{id}", WEBSITE, "keys:write", 0, 0, IGNORED, PER_IP_AUTH, 0},
-    {HTTP_POST, "/v1/auth/keys/revoke-others", WEBSITE, "keys:write", 0, 0, IGNORED, PER_IP_AUTH, 0},
-    {HTTP_GET, "/v1/account", ANY_KEY, "account:read", 0, 0, IGNORED, PER_KEY, 0},
-    {HTTP_GET, "/v1/account/phone", WEBSITE, PHONES, 0, 0, IGNORED, PER_KEY, 0},
-    {HTTP_POST, "/v1/account/phone/verification", WEBSITE, PHONES, 0, 0, IGNORED, PER_KEY, BODY},
-    {HTTP_POST, "/v1/account/phone/confirmation", WEBSITE, PHONES, 0, 0, IGNORED, PER_KEY, BODY},
-    {HTTP_GET, "/v1/billing/plans", ANY_KEY, "billing:write", 0, 0, IGNORED, PER_KEY, 0},
-    {HTTP_GET, "/v1/billing/checkout", ANY_KEY, "billing:write", 0, 0, IGNORED, PER_KEY, 0},
+    {HTTP_GET, "/v1/health", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0, ALL},
+    {HTTP_GET, "/v1/openapi.json", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0, ALL},
+    {HTTP_GET, "/v1/plans", PUBLIC, "", 0, 0, IGNORED, PER_IP_PLANS, 0, ALL},
+    {HTTP_POST, "/v1/auth/otp", PUBLIC, "", 0, 0, IGNORED, PER_IP_OTP, BODY, ALL},
+    {HTTP_POST, "/v1/auth/verify", PUBLIC, "", 0, 0, IGNORED, PER_IP_AUTH, BODY, ALL},
+    {HTTP_DELETE, "/v1/auth/key", ANY_KEY, "", 0, 0, IGNORED, PER_IP_AUTH, 0, ALL},
+    {HTTP_POST, "/v1/auth/keys", WEBSITE, "keys:write", 0, 0, IGNORED, PER_IP_AUTH, BODY, ALONE},
+    {HTTP_GET, "/v1/auth/keys", WEBSITE, "keys:write", 0, 0, IGNORED, PER_IP_AUTH, 0, ALONE},
+    {HTTP_DELETE, "/v1/auth/keys/{id}", WEBSITE, "keys:write", 0, 0, IGNORED, PER_IP_AUTH, 0, ALONE},
+    {HTTP_POST, "/v1/auth/keys/revoke-others", WEBSITE, "keys:write", 0, 0, IGNORED, PER_IP_AUTH, 0, ALONE},
+    {HTTP_GET, "/v1/account", ANY_KEY, "account:read", 0, 0, IGNORED, PER_KEY, 0, ALL},
+    {HTTP_GET, "/v1/account/phone", WEBSITE, PHONES, 0, 0, IGNORED, PER_KEY, 0, ALONE},
+    {HTTP_POST, "/v1/account/phone/verification", WEBSITE, PHONES, 0, 0, IGNORED, PER_KEY, BODY, ALONE},
+    {HTTP_POST, "/v1/account/phone/confirmation", WEBSITE, PHONES, 0, 0, IGNORED, PER_KEY, BODY, ALONE},
+    {HTTP_GET, "/v1/billing/plans", ANY_KEY, "billing:write", 0, 0, IGNORED, PER_KEY, 0, ALONE},
+    {HTTP_GET, "/v1/billing/checkout", ANY_KEY, "billing:write", 0, 0, IGNORED, PER_KEY, 0, ALONE},
     {HTTP_POST, "/v1/billing/checkout", ANY_KEY, "billing:write", BILLING, BILLING, IGNORED, PER_KEY,
-     IDEMPOTENCY | BODY},
-    {HTTP_POST, "/v1/billing/checkout/{session}/expire", ANY_KEY, "billing:write", 0, 0, IGNORED, PER_KEY, 0},
-    {HTTP_POST, "/v1/billing/portal", ANY_KEY, "billing:write", BILLING, BILLING, IGNORED, PER_KEY, 0},
-    {HTTP_GET, "/v1/buildings", ANY_KEY, "account:read", 0, 0, IGNORED, PER_KEY, 0},
-    {HTTP_POST, "/v1/buildings/preview", ANY_KEY, BUILDS, BUILDING, BUILDING, FORBIDDEN, PER_KEY, BODY},
-    {HTTP_POST, "/v1/buildings", ANY_KEY, BUILDS, BUILDING, BUILDING, FORBIDDEN, PER_KEY, IDEMPOTENCY | BODY},
-    {HTTP_DELETE, "/v1/buildings/{id}", ANY_KEY, BUILDS, BUILDING, BUILDING, FORBIDDEN, PER_KEY, IDEMPOTENCY | BODY},
-    {HTTP_GET, "/v1/buildings/operations/{id}", ANY_KEY, BUILDS, BUILDING, BUILDING, FORBIDDEN, PER_KEY, 0},
-    {HTTP_GET, "/v1/buildings/{building}/setup", ANY_KEY, "account:read", 0, 0, IN_PATH, PER_KEY, 0},
-    {HTTP_GET, "/v1/buildings/{building}/settings", ANY_KEY, "account:read", 0, 0, IN_PATH, PER_KEY, 0},
+     IDEMPOTENCY | BODY, ALONE},
+    {HTTP_POST, "/v1/billing/checkout/{session}/expire", ANY_KEY, "billing:write", 0, 0, IGNORED, PER_KEY, 0, ALONE},
+    {HTTP_POST, "/v1/billing/portal", ANY_KEY, "billing:write", BILLING, BILLING, IGNORED, PER_KEY, 0, ALONE},
+    {HTTP_GET, "/v1/buildings", ANY_KEY, "account:read", 0, 0, IGNORED, PER_KEY, 0, ALL},
+    {HTTP_POST, "/v1/buildings/preview", ANY_KEY, BUILDS, BUILDING, BUILDING, FORBIDDEN, PER_KEY, BODY, ALONE},
+    {HTTP_POST, "/v1/buildings", ANY_KEY, BUILDS, BUILDING, BUILDING, FORBIDDEN, PER_KEY, IDEMPOTENCY | BODY, ALONE},
+    {HTTP_DELETE, "/v1/buildings/{id}", ANY_KEY, BUILDS, BUILDING, BUILDING, FORBIDDEN, PER_KEY, IDEMPOTENCY | BODY,
+     ALONE},
+    {HTTP_GET, "/v1/buildings/operations/{id}", ANY_KEY, BUILDS, BUILDING, BUILDING, FORBIDDEN, PER_KEY, 0, ALONE},
+    {HTTP_GET, "/v1/buildings/{building}/setup", ANY_KEY, "account:read", 0, 0, IN_PATH, PER_KEY, 0, ALL},
+    {HTTP_GET, "/v1/buildings/{building}/settings", ANY_KEY, "account:read", 0, 0, IN_PATH, PER_KEY, 0, ALL},
     {HTTP_PATCH, "/v1/buildings/{building}/settings", ANY_KEY, "setup:write", 0, ERR_NUMBER_OWNER_REQUIRED, IN_PATH,
-     PER_KEY, SETTINGS_VERSION | BODY},
-    {HTTP_POST, "/v1/unlock", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, IDEMPOTENCY | BODY},
-    {HTTP_GET, "/v1/unlock", ANY_KEY, "access:read", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_GET, "/v1/unlock/{id}", ANY_KEY, "access:read", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_PATCH, "/v1/unlock/{id}", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, GRANT_VERSION | BODY},
-    {HTTP_DELETE, "/v1/unlock/{id}", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_GET, "/v1/logs", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},
+     PER_KEY, SETTINGS_VERSION | BODY, ALONE},
+    {HTTP_POST, "/v1/unlock", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, IDEMPOTENCY | BODY, ALL},
+    {HTTP_GET, "/v1/unlock", ANY_KEY, "access:read", 0, 0, SELECTED, PER_KEY, 0, ALL},
+    {HTTP_GET, "/v1/unlock/{id}", ANY_KEY, "access:read", 0, 0, SELECTED, PER_KEY, 0, ALL},
+    {HTTP_PATCH, "/v1/unlock/{id}", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, GRANT_VERSION | BODY, ALL},
+    {HTTP_DELETE, "/v1/unlock/{id}", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, 0, ALL},
+    {HTTP_GET, "/v1/logs", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0, ALL},
     {HTTP_POST, "/v1/webhooks", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY,
-     IDEMPOTENCY_IF_SENT | BODY | REPLACED},
-    {HTTP_GET, "/v1/webhooks", ANY_KEY, "access:read", OWNER, OWNER, IGNORED, PER_KEY, REPLACED},
-    {HTTP_DELETE, "/v1/webhooks/{id}", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, REPLACED},
-    {HTTP_POST, "/v1/webhooks/{id}/test", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, REPLACED},
+     IDEMPOTENCY_IF_SENT | BODY | REPLACED, ALONE},
+    {HTTP_GET, "/v1/webhooks", ANY_KEY, "access:read", OWNER, OWNER, IGNORED, PER_KEY, REPLACED, ALONE},
+    {HTTP_DELETE, "/v1/webhooks/{id}", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, REPLACED, ALONE},
+    {HTTP_POST, "/v1/webhooks/{id}/test", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, REPLACED, ALONE},
     /* beyond the contract */
-    {HTTP_PATCH, "/v1/webhooks/{id}", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, BODY | REPLACED},
+    {HTTP_PATCH, "/v1/webhooks/{id}", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, BODY | REPLACED, ALONE},
     {HTTP_POST, "/v1/webhooks/{id}/secret", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY,
-     IDEMPOTENCY_IF_SENT},
-    {HTTP_GET, "/v1/webhooks/{id}/deliveries", ANY_KEY, "access:read", OWNER, OWNER, IGNORED, PER_KEY, 0},
+     IDEMPOTENCY_IF_SENT, ALONE},
+    {HTTP_GET, "/v1/webhooks/{id}/deliveries", ANY_KEY, "access:read", OWNER, OWNER, IGNORED, PER_KEY, 0, ALONE},
     {HTTP_POST, "/v1/webhooks/{id}/deliveries/{deliveryId}/replay", ANY_KEY, "access:write", OWNER, OWNER, IGNORED,
-     PER_KEY, 0},
-    {HTTP_GET, "/v1/buildings/{building}/events", ANY_KEY, "logs:read", 0, 0, IN_PATH, PER_KEY, 0},
-    {HTTP_GET, "/v1/calls", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_GET, "/v1/calls/{id}", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_GET, "/v1/calls/{id}/message", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_POST, "/v1/calls/{id}/open", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_POST, "/v1/calls/{id}/listen", ANY_KEY, "calls:listen", 0, 0, SELECTED, PER_KEY, BODY},
-    {HTTP_POST, "/v1/calls/{id}/answer", ANY_KEY, "access:write,calls:listen", 0, 0, SELECTED, PER_KEY, BODY},
-    {HTTP_DELETE, "/v1/calls/{id}/listeners/{listenerId}", ANY_KEY, "calls:listen", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_GET, "/v1/buildings/{building}/decision", ANY_KEY, "access:read,logs:read", 0, 0, IN_PATH, PER_KEY, 0},
-    {HTTP_POST, "/v1/buildings/{building}/greetings/preview", ANY_KEY, "account:read", 0, 0, IN_PATH, PER_KEY, BODY},
-    {HTTP_POST, "/v1/passes", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, IDEMPOTENCY | BODY},
-    {HTTP_GET, "/v1/passes", ANY_KEY, "access:read", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_GET, "/v1/passes/{id}", ANY_KEY, "access:read", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_PATCH, "/v1/passes/{id}", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, GRANT_VERSION | BODY},
-    {HTTP_DELETE, "/v1/passes/{id}", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_POST, "/v1/unlock/{id}/link", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, BODY},
-    {HTTP_GET, "/v1/unlock/{id}/link", ANY_KEY, "access:read", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_DELETE, "/v1/unlock/{id}/link", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, 0},
-    {HTTP_GET, "/openapi.json", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
-    {HTTP_GET, "/docs/agents", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
+     PER_KEY, 0, ALONE},
+    {HTTP_GET, "/v1/buildings/{building}/events", ANY_KEY, "logs:read", 0, 0, IN_PATH, PER_KEY, 0, ALL},
+    {HTTP_GET, "/v1/calls", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0, ALL},
+    {HTTP_GET, "/v1/calls/{id}", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0, ALL},
+    {HTTP_GET, "/v1/calls/{id}/message", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0, ALL},
+    {HTTP_POST, "/v1/calls/{id}/open", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, 0, RESIDENTS},
+    {HTTP_POST, "/v1/calls/{id}/listen", ANY_KEY, "calls:listen", 0, 0, SELECTED, PER_KEY, BODY, RESIDENTS},
+    {HTTP_POST, "/v1/calls/{id}/answer", ANY_KEY, "access:write,calls:listen", 0, 0, SELECTED, PER_KEY, BODY,
+     RESIDENTS},
+    {HTTP_DELETE, "/v1/calls/{id}/listeners/{listenerId}", ANY_KEY, "calls:listen", 0, 0, SELECTED, PER_KEY, 0,
+     RESIDENTS},
+    {HTTP_GET, "/v1/buildings/{building}/decision", ANY_KEY, "access:read,logs:read", 0, 0, IN_PATH, PER_KEY, 0, ALL},
+    {HTTP_POST, "/v1/buildings/{building}/greetings/preview", ANY_KEY, "account:read", 0, 0, IN_PATH, PER_KEY, BODY,
+     ALONE},
+    {HTTP_POST, "/v1/passes", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, IDEMPOTENCY | BODY, ALL},
+    {HTTP_GET, "/v1/passes", ANY_KEY, "access:read", 0, 0, SELECTED, PER_KEY, 0, ALL},
+    {HTTP_GET, "/v1/passes/{id}", ANY_KEY, "access:read", 0, 0, SELECTED, PER_KEY, 0, ALL},
+    {HTTP_PATCH, "/v1/passes/{id}", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, GRANT_VERSION | BODY, ALL},
+    {HTTP_DELETE, "/v1/passes/{id}", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, 0, ALL},
+    {HTTP_POST, "/v1/unlock/{id}/link", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, BODY, ALL},
+    {HTTP_GET, "/v1/unlock/{id}/link", ANY_KEY, "access:read", 0, 0, SELECTED, PER_KEY, 0, ALL},
+    {HTTP_DELETE, "/v1/unlock/{id}/link", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, 0, ALL},
+    {HTTP_GET, "/openapi.json", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0, ALL},
+    {HTTP_GET, "/docs/agents", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0, ALL},
     /* for accounts of the earlier revision alone */
-    {HTTP_GET, "/v1/setup", ANY_KEY, "account:read", 0, 0, SELECTED, PER_KEY, EARLIER},
-    {HTTP_PATCH, "/v1/setup", ANY_KEY, "setup:write", 0, ERR_NUMBER_OWNER_REQUIRED, SELECTED, PER_KEY, EARLIER | BODY},
-    {HTTP_POST, "/v1/webhooks", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD | IDEMPOTENCY_IF_SENT | BODY},
-    {HTTP_GET, "/v1/webhooks", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD},
-    {HTTP_PATCH, "/v1/webhooks/{id}", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD | BODY},
-    {HTTP_DELETE, "/v1/webhooks/{id}", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD},
-    {HTTP_POST, "/v1/webhooks/{id}/test", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD},
+    {HTTP_GET, "/v1/setup", ANY_KEY, "account:read", 0, 0, SELECTED, PER_KEY, EARLIER, ALONE},
+    {HTTP_PATCH, "/v1/setup", ANY_KEY, "setup:write", 0, ERR_NUMBER_OWNER_REQUIRED, SELECTED, PER_KEY, EARLIER | BODY,
+     ALONE},
+    {HTTP_POST, "/v1/webhooks", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD | IDEMPOTENCY_IF_SENT | BODY,
+     ALONE},
+    {HTTP_GET, "/v1/webhooks", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD, ALONE},
+    {HTTP_PATCH, "/v1/webhooks/{id}", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD | BODY, ALONE},
+    {HTTP_DELETE, "/v1/webhooks/{id}", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD, ALONE},
+    {HTTP_POST, "/v1/webhooks/{id}/test", ANY_KEY, HOOKS, 0, OWNER, SELECTED, PER_KEY, INSTEAD, ALONE},
 };
 
 static inline uint32_t scope_bits(const char *texts)
@@ -154,17 +166,18 @@ enum holder {
     UNSCOPED, /* an agent key without any scope */
     CHILD,    /* bound to a linked building, every scope */
     MEMBER,   /* an invited member's, every scope */
-    VISITING, /* a website session of that member, with the scopes that members have (ACCOUNT-9) */
-    FREE,     /* an agent key of an account without a subscription */
-    PARENT,   /* an agent key of an account with a linked building */
+    RESIDENT, /* website sessions of that member, by its role (ACCOUNT-9) */
+    MANAGER,
+    FREE,   /* an agent key of an account without a subscription */
+    PARENT, /* an agent key of an account with a linked building */
     HOLDERS
 };
 static const char *const method_names[] = {
     [HTTP_GET] = "GET", [HTTP_POST] = "POST", [HTTP_PATCH] = "PATCH", [HTTP_DELETE] = "DELETE"};
 
-static const char *const holder_names[] = {"nobody",  "malformed", "twice",    "unknown", "revoked",
-                                           "expired", "gone",      "session",  "agent",   "unscoped",
-                                           "child",   "member",    "visiting", "free",    "parent"};
+static const char *const holder_names[] = {"nobody",   "malformed", "twice", "unknown",  "revoked", "expired",
+                                           "gone",     "session",   "agent", "unscoped", "child",   "member",
+                                           "resident", "manager",   "free",  "parent"};
 
 struct scene {
     struct building_fixture *fixture; /* its account has one building */
@@ -244,7 +257,9 @@ static inline void issue_keys(struct scene *s)
     o = own, o.building_id = h->building, o.member_id = id_new(h->now_us);
     issue(s, s->keys[MEMBER], o);
     o.kind = KEY_WEB_SESSION, o.scopes = scope_bits(MEMBERS);
-    issue(s, s->keys[VISITING], o);
+    issue(s, s->keys[MANAGER], o);
+    o.scopes = scope_bits(MEMBERS ",calls:listen");
+    issue(s, s->keys[RESIDENT], o);
     o = own, o.account_id = gone;
     issue(s, s->keys[GONE], o);
     o.account_id = s->free;

@@ -59,6 +59,14 @@ static void every_route_has_a_row_in_this_table(void **state)
     }
 }
 
+/* A website session of a member. */
+static enum err expected_of_visit(const struct contract *row, enum holder holder)
+{
+    if (row->member)
+        return row->member;
+    return row->people & (holder == RESIDENT ? RESIDENTS : ALL & ~RESIDENTS) ? passed(row) : ERR_INSUFFICIENT_SCOPE;
+}
+
 static enum err expected_of(const struct contract *row, enum holder holder)
 {
     if (row->access == PUBLIC)
@@ -81,10 +89,10 @@ static enum err expected_of(const struct contract *row, enum holder holder)
         return ERR_WEB_SESSION_REQUIRED;
     if (holder == CHILD && row->child)
         return row->child;
-    if ((holder == MEMBER || holder == VISITING) && row->member)
+    if (holder == RESIDENT || holder == MANAGER)
+        return expected_of_visit(row, holder);
+    if (holder == MEMBER && row->member)
         return row->member;
-    if (holder == VISITING && scope_bits(row->scopes) & ~scope_bits(MEMBERS))
-        return ERR_INSUFFICIENT_SCOPE;
     if (holder == UNSCOPED && *row->scopes)
         return ERR_INSUFFICIENT_SCOPE;
     return holder == FREE && row->needs & SUBSCRIBED ? ERR_SUBSCRIPTION_REQUIRED : passed(row);
@@ -424,6 +432,7 @@ static void check_replacement(const struct route *row, const struct route *earli
         return;
     assert_int_equal(earlier->credential, row->credential);
     assert_int_equal(earlier->scopes, row->scopes);
+    assert_int_equal(earlier->people, row->people);
     assert_int_equal(earlier->building, row->building);
     assert_int_equal(earlier->flags, row->flags & ~(unsigned)ROUTE_SITE);
     assert_int_equal(earlier->doc.status, row->doc.status);
