@@ -214,6 +214,22 @@ static enum err set_revision(struct request *q, struct reply *p)
     return e ? e : reply_ok(p, 200, &revision_shape, body);
 }
 
+/* ---- an export, which `porterod admin account export` reads from the store itself ---- */
+
+struct exported {
+    struct val account_id;
+};
+static const struct field exported_fields[] = {FIELD(struct exported, account_id, T_ID, .flags = F_REQUIRED)};
+static const struct shape exported_shape = SHAPE(struct exported, "AdminAccountExported", exported_fields);
+
+/* Only for the line of the log. */
+static enum err note_export(struct request *q, struct reply *p)
+{
+    const struct exported *body = q->body;
+    q->subject = arena_printf(q->tx.arena, "account=%.*s", STR_ARG(body->account_id.s));
+    return reply_ok(p, 200, &exported_shape, body);
+}
+
 /* ---- the end ---- */
 
 #define WAIT_MS 30000
@@ -292,8 +308,8 @@ static const struct route rows[] = {
     ROUTE("adminAddAccounts", POST, "/admin/accounts", .credential = CRED_CONTROL, .body = &add_shape,
           .body_error = ERR_BAD_REQUEST, .run = RUN_WRITE, .handler = add_accounts, .reply = &added_shape,
           .doc = ROUTE_DOC("Accounts", 201, "Make accounts for addresses, which then can sign in")),
-    ROUTE("adminListAccounts", GET, "/admin/accounts/list", .credential = CRED_CONTROL, .query = &list_query_shape,
-          .run = RUN_READ, .handler = list_accounts, .reply = &rows_shape,
+    ROUTE("adminListAccounts", GET, "/admin/accounts/list", .credential = CRED_CONTROL, .personal = true,
+          .query = &list_query_shape, .run = RUN_READ, .handler = list_accounts, .reply = &rows_shape,
           .doc = ROUTE_DOC("Accounts", 200, "List the accounts by address, at most 1000")),
     ROUTE("adminRemoveAccount", POST, "/admin/accounts/remove", .credential = CRED_CONTROL, .body = &erase_shape,
           .body_error = ERR_BAD_REQUEST, .run = RUN_BLOCKING, .handler = remove_account, .reply = &erased_shape,
@@ -302,6 +318,9 @@ static const struct route rows[] = {
           .body = &revision_shape, .body_error = ERR_BAD_REQUEST, .run = RUN_WRITE, .handler = set_revision,
           .reply = &revision_shape,
           .doc = ROUTE_DOC("Accounts", 200, "Choose the revision of the interface that an account's keys are served")),
+    ROUTE("adminNoteExport", POST, "/admin/accounts/exported", .credential = CRED_CONTROL, .body = &exported_shape,
+          .body_error = ERR_BAD_REQUEST, .run = RUN_HERE, .handler = note_export, .reply = &exported_shape,
+          .doc = ROUTE_DOC("Accounts", 200, "Note in the log that an account is exported")),
     ROUTE("adminDeleteAccount", POST, "/admin/accounts/delete", .credential = CRED_CONTROL, .body = &erase_shape,
           .body_error = ERR_BAD_REQUEST, .run = RUN_BLOCKING, .handler = delete_account, .reply = &erased_shape,
           .doc = ROUTE_DOC("Accounts", 200, "Delete an account and all that is held of its person")),

@@ -59,6 +59,8 @@ static enum err list_deliveries(struct request *q, struct reply *p)
     enum err e = v_set(query->email) ? admin_account(&q->tx, query->email.s, &account) : ERR_NONE;
     if (e)
         return e;
+    if (id_given(&account))
+        q->subject = arena_printf(q->tx.arena, "account=%s", account.text);
     if (!id_given(&account) && !status.p)
         status = str_z(delivery_status_names[DELIVERY_FAILED]);
     e = delivery_log_search(&q->tx, &account, status, LIST_MAX, &list, &count);
@@ -83,8 +85,8 @@ static enum err replay_delivery(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    ROUTE("adminListDeliveries", GET, "/admin/deliveries", .credential = CRED_CONTROL, .query = &query_shape,
-          .run = RUN_READ, .handler = list_deliveries, .reply = &deliveries_shape,
+    ROUTE("adminListDeliveries", GET, "/admin/deliveries", .credential = CRED_CONTROL, .personal = true,
+          .query = &query_shape, .run = RUN_READ, .handler = list_deliveries, .reply = &deliveries_shape,
           .doc = ROUTE_DOC("Webhooks", 200, "List the newest webhook deliveries of an account, or with a status")),
     ROUTE("adminReplayDelivery", POST, "/admin/deliveries/replay", .credential = CRED_CONTROL, .body = &replay_shape,
           .body_error = ERR_INVALID_ID, .run = RUN_WRITE, .handler = replay_delivery, .reply = &delivery_queued_shape,

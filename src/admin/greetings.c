@@ -85,6 +85,7 @@ static enum err list_greetings(struct request *q, struct reply *p)
 {
     const struct greeting_body *query = q->query;
     const struct id building = admin_id(query->building_id);
+    q->subject = arena_printf(q->tx.arena, "building=%s", building.text);
     return reply_list(q, p, &building, 200);
 }
 
@@ -125,8 +126,8 @@ static enum err remove_greeting(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    ROUTE("adminListGreetings", GET, "/admin/greetings", .credential = CRED_CONTROL, .query = &list_query,
-          .run = RUN_READ, .handler = list_greetings, .reply = &list_shape,
+    ROUTE("adminListGreetings", GET, "/admin/greetings", .credential = CRED_CONTROL, .personal = true,
+          .query = &list_query, .run = RUN_READ, .handler = list_greetings, .reply = &list_shape,
           .doc = ROUTE_DOC("Greetings", 200, "List the recorded greetings of a building")),
     ROUTE("adminSetGreeting", POST, "/admin/greetings", .credential = CRED_CONTROL, .body = &set_shape,
           .body_error = ERR_BAD_REQUEST, .body_max = BODY_MAX, .run = RUN_WRITE, .handler = set_greeting,

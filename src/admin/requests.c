@@ -44,6 +44,7 @@ static enum err show_request(struct request *q, struct reply *p)
     enum err e = journal_find(q->journal, query->request_id.s, &r);
     if (e)
         return tx_fail(&q->tx, e, "no error response with this request ID, or it has expired");
+    q->subject = arena_printf(q->tx.arena, "found=%s", r.request_id);
     return reply_copy(q, p, 200, &reply_shape,
                       &(struct request_reply){
                           .request_id = text_of(q, r.request_id),
@@ -62,7 +63,7 @@ static enum err show_request(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    ROUTE("adminShowRequest", GET, "/admin/requests", .credential = CRED_CONTROL, .run = RUN_BLOCKING,
+    ROUTE("adminShowRequest", GET, "/admin/requests", .credential = CRED_CONTROL, .personal = true, .run = RUN_BLOCKING,
           .query = &query_shape, .handler = show_request, .reply = &reply_shape,
           .doc = ROUTE_DOC("Requests", 200, "Show an error response by its request ID")),
 };

@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/terminal.h"
 #include "billing/erasure.h"
+#include "cli/control.h"
 #include "cli/datadir.h"
 #include "domain/account.h"
 #include "domain/personal_document.h"
@@ -103,6 +105,23 @@ static enum err put_file(struct export *x, const char *path)
     return e;
 }
 
+/* A line of the service's log says whose data was read; of this program's, if the service does not run. */
+static void note_export(const struct export *x)
+{
+    struct buf answer = BUF(4096);
+    char *socket = mem_printf("%s/%s", x->config->top_data_dir, CONTROL_SOCKET);
+    char *body = mem_printf("{\"account_id\":\"%s\"}", x->person.id.text), *why = NULL;
+    const struct control_request q = {
+        .socket = socket, .method = "POST", .path = "/admin/accounts/exported", .body = body};
+    int status = 0;
+    if (control_send(&q, &status, &answer, &why) || status != 200)
+        log_info("operator operation=adminNoteExport account=%s result=done", x->person.id.text);
+    free(why);
+    free(body);
+    free(socket);
+    buf_done(&answer);
+}
+
 static enum err write_export(struct export *x, const char *path)
 {
     enum err e = store_look_run(x->store, find_run, x);
@@ -110,6 +129,7 @@ static enum err write_export(struct export *x, const char *path)
         return err_why(x->ret_why, e, "%s (%s)", err_info(e)->message, err_info(e)->code);
     if (e)
         return err_why(x->ret_why, e, "the store cannot be read (see the log)");
+    note_export(x);
     x->out = stdout;
     return path ? put_file(x, path) : put_document(x);
 }

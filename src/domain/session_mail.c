@@ -60,9 +60,10 @@ static struct str session_mail_text(struct arena *a, struct str email, struct st
 }
 
 /* The same content as the text. The page loads nothing and has no links. */
-static struct str session_mail_html(struct arena *a, struct str email, struct str code)
+static struct str session_mail_html(struct arena *a, struct str subject, struct str email, struct str code)
 {
     const struct blank blanks[] = {
+        {STR("subject"), subject},
         {STR("code"), code},
         {STR("email"), email},
         {STR("minutes"), arena_printf(a, "%d", VALID_MINUTES)},
@@ -79,11 +80,12 @@ static struct str session_mail_subject(const struct tx *tx, struct str code)
 
 struct mail_intent session_mail(struct tx *tx, struct str email, struct str code, int64_t expires_us)
 {
+    const struct str subject = session_mail_subject(tx, code);
     return (struct mail_intent){
         .to = email,
-        .subject = session_mail_subject(tx, code),
+        .subject = subject,
         .text = session_mail_text(tx->arena, email, code),
-        .html = session_mail_html(tx->arena, email, code),
+        .html = session_mail_html(tx->arena, subject, email, code),
         .code = code,
         .created_us = tx->now_us,
         .give_up_us = expires_us,

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { sql } from './lib/store.js';
+import { portero } from './lib/daemon.js';
 import { admin } from './lib/buildings.js';
 import { changeSettings, eventually, freshEmail, grant, message, resident, signIn, useWorld, visit } from './lib/world.js';
 
@@ -53,7 +54,15 @@ describe('an operator who reads what is held of a person', () => {
         told('call', 'list', '--building', call.building_id);
         told('member', 'list', '--building', call.building_id);
         const { account_id: account } = told('call', 'show', call.id);
-        told('account', 'show', sql(w.daemon, `SELECT email FROM account WHERE id = '${account}';`).trim());
+        const email = sql(w.daemon, `SELECT email FROM account WHERE id = '${account}';`).trim();
+        told('account', 'show', email);
+        told('account', 'list');
+        told('greeting', 'list', '--building', call.building_id);
+        told('delivery', 'list', '--account', email);
+        const exported = portero(['admin', 'account', 'export', account, '--config', w.daemon.configPath, '--data', w.daemon.data]);
+        assert.equal(exported.status, 0, exported.stderr);
+        const refused = await w.client.get('/v1/unlock', { key: person.key + 'x' });
+        assert.equal(told('request', refused.headers['x-request-id']).request_id, refused.headers['x-request-id']);
         told('status');
         for (const line of [
             'operation=adminListCalls result=done ',
@@ -61,6 +70,11 @@ describe('an operator who reads what is held of a person', () => {
             `operation=adminListCalls building=${call.building_id} result=done `,
             `operation=adminListMembers building=${call.building_id} result=done `,
             `operation=adminShowAccount account=${account} result=done `,
+            'operation=adminListAccounts result=done ',
+            `operation=adminListGreetings building=${call.building_id} result=done `,
+            `operation=adminListDeliveries account=${account} result=done `,
+            `operation=adminNoteExport account=${account} result=done `,
+            `operation=adminShowRequest found=${refused.headers['x-request-id']} result=done `,
         ]) assert.ok(await w.daemon.logged(new RegExp(`info operator ${line}request=req_[0-9a-f]{24}\n`)), line);
         const lines = w.daemon.stderr.split('\n').filter((line) => line.includes('operator operation=')).join('\n');
         for (const secret of [caller, '7391', 'Kim', '@']) assert.ok(!lines.includes(secret), secret);

@@ -72,6 +72,19 @@ static void test_the_mail_has_address_code_and_validity_and_loads_nothing(struct
         assert_null(strstr(mail.html.p, never[i]));
 }
 
+static void test_the_title_of_the_mail_is_its_subject(struct tx *tx)
+{
+    struct config config = *tx->config;
+    struct tx quiet = *tx;
+    struct mail_intent mail = session_mail(tx, OWNER, STR("012345"), tx->now_us + 1);
+    assert_non_null(strstr(mail.html.p, "<title>012345 is your Portero sign-in code</title>"));
+    config.mail_code_in_subject = false;
+    quiet.config = &config;
+    mail = session_mail(&quiet, OWNER, STR("012345"), tx->now_us + 1);
+    assert_str(mail.subject, "Your Portero sign-in code");
+    assert_non_null(strstr(mail.html.p, "<title>Your Portero sign-in code</title>"));
+}
+
 static void test_a_correct_code_creates_an_account_with_a_building_and_a_session(struct tx *tx)
 {
     struct key_issued key = sign_in(tx, OWNER);
@@ -267,7 +280,7 @@ static void test_the_purge_deletes_old_challenges_in_batches(struct tx *tx)
 
 #define TESTS(x)                                                                                                       \
     x(test_the_mail_has_the_code_and_the_challenge_does_not) x(test_a_sign_in_code_is_stored_as_a_keyed_mac)           \
-        x(test_the_mail_has_address_code_and_validity_and_loads_nothing)                                               \
+        x(test_the_mail_has_address_code_and_validity_and_loads_nothing) x(test_the_title_of_the_mail_is_its_subject)  \
             x(test_a_correct_code_creates_an_account_with_a_building_and_a_session)                                    \
                 x(test_a_second_sign_in_finds_the_account) x(test_a_code_works_once)                                   \
                     x(test_the_fifth_wrong_code_invalidates_a_challenge) x(test_malformed_codes_use_attempts)          \
