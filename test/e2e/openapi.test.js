@@ -61,7 +61,8 @@ function operations(document) {
 }
 
 describe('the OpenAPI documents', () => {
-    const w = useWorld({ config: { public_url: PUBLIC_URL } });
+    // Looking at the documents takes seconds, and an idle connection would end meanwhile.
+    const w = useWorld({ config: { public_url: PUBLIC_URL, http: { idle_timeout_s: 600 } } });
     const documents = {};
     before(async () => {
         documents.served = (await w.client.get('/openapi.json')).text;
