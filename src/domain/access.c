@@ -127,7 +127,7 @@ enum err access_forwarded(struct tx *tx, const struct id *building, struct acces
     enum err e = record_forwarding(tx, building, tx->now_us, &door);
     if (!e)
         e = access_reserve(tx, &door);
-    if (!e && door.ready)
+    if (!e && !door.lacks)
         e = near_find(tx, building, door.decision.near, &door.decision.near_count);
     if (!e)
         *ret = door.decision;

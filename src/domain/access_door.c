@@ -7,6 +7,7 @@
 #include "domain/list.h"
 #include "domain/notice.h"
 #include "domain/push.h"
+#include "domain/ready.h"
 #include "domain/settings.h"
 
 #define NOTICED_IN_BROWSERS 2 /* as in store/sql/access.sql */
@@ -73,7 +74,9 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
     door.decision.known_caller =
         door.guard.released_us != 0 || (door.callers.mode == CALLERS_LISTED && callers_allow(&door.callers, caller));
     bar_phones(tx->config, &door.decision);
-    door.ready = door.decision.tones[0] && !str_eq(row.subscription_status, STR("none"));
+    const struct ready facts = {
+        .subscription = row.subscription_status, .number = row.virtual_number, .tone = str_z(door.decision.tones)};
+    door.lacks = ready_lacks(&facts) & READY_DOOR;
     if (row.noticed == NOTICED_IN_BROWSERS)
         e = push_wanted(tx, &row.id, NOTICE_BIT(RING), &door.decision.browsers);
     if (!e)

@@ -9,7 +9,7 @@ struct door {
     struct str label;
     struct str owner_phone; /* the account's verified phone; STR_NONE: not verified */
     bool say_opening;       /* a visitor hears when a right code opens next */
-    bool ready;             /* set up, and the account is subscribed: grants open it */
+    unsigned lacks;         /* parts of READY_DOOR; 0: grants open it */
     enum access_audio audio;
     struct guard guard; /* the state of the caller's group */
     struct callers callers;

@@ -2,6 +2,7 @@
 
 #include "base/crypto.h"
 #include "domain/access_near.h"
+#include "domain/ready.h"
 
 static void judge(const struct door *door, enum access_verdict verdict, enum access_reason reason,
                   struct access_decision *ret)
@@ -14,7 +15,7 @@ static void judge(const struct door *door, enum access_verdict verdict, enum acc
 /* Forwards a call to a door that no grant opens. */
 static void judge_not_ready(const struct door *door, struct access_decision *ret)
 {
-    judge(door, ACCESS_FORWARD, door->decision.tones[0] ? ACCESS_NO_SUBSCRIPTION : ACCESS_NO_TONE, ret);
+    judge(door, ACCESS_FORWARD, door->lacks & READY_BIT(TONE) ? ACCESS_NO_TONE : ACCESS_NO_SUBSCRIPTION, ret);
 }
 
 static void judge_release(const struct door *door, const struct usable *grant, struct access_decision *ret)
@@ -29,7 +30,7 @@ static void judge_release(const struct door *door, const struct usable *grant, s
 /* Judges a call to a door that no grant can open, because of the door, the caller or the call. */
 static bool judge_shut(const struct door *door, struct str from, struct access_decision *ret)
 {
-    if (!door->ready)
+    if (door->lacks)
         judge_not_ready(door, ret);
     else if (!callers_allow(&door->callers, from))
         judge(door, door->callers.others == CALLERS_REJECT ? ACCESS_REJECT : ACCESS_FORWARD, ACCESS_NOT_LISTED, ret);

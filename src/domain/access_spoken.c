@@ -24,6 +24,6 @@ enum err access_spoken_codes(struct tx *tx, const struct id *building, char (*re
     }
     if (count)
         crypto_wipe((void *)list, count * sizeof *list);
-    *ret_count = found <= max && door.ready ? found : 0;
+    *ret_count = found <= max && !door.lacks ? found : 0;
     return ERR_NONE;
 }

@@ -119,6 +119,16 @@ enum err account_get(struct tx *tx, const struct id *account, struct account *re
     return ERR_NONE;
 }
 
+struct ready account_ready(const struct account *account, const struct building *building)
+{
+    return (struct ready){
+        .subscription = str_z(subscription_status_text(account->status)),
+        .number = building->number,
+        .tone = building->unlock_tone,
+        .last_buzz_us = building->last_buzz_us,
+    };
+}
+
 enum err account_set_revision(struct tx *tx, const struct id *account, bool earlier)
 {
     int64_t changed;

@@ -2,6 +2,7 @@
 #pragma once
 #include "domain/building.h"
 #include "domain/principal.h"
+#include "domain/ready.h"
 #include "domain/tx.h"
 
 enum subscription_status { SUBSCRIPTION_NONE, SUBSCRIPTION_ACTIVE, SUBSCRIPTION_PAST_DUE };
@@ -40,6 +41,9 @@ struct account {
 
 /* Fails with ERR_ACCOUNT_NOT_FOUND. */
 enum err account_get(struct tx *tx, const struct id *account, struct account *ret) CHECKED;
+
+/* The facts of the account's building. */
+struct ready account_ready(const struct account *account, const struct building *building);
 
 /* Which revision of the interface the account's keys are served (EARLIER-1). The current one revokes the
  * owner's credentials. Fails with ERR_ACCOUNT_NOT_FOUND. */

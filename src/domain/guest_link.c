@@ -1,6 +1,7 @@
 #include "domain/guest_link.h"
 
 #include "domain/master.h"
+#include "domain/ready.h"
 
 #define HASH_TEXT_LEN (2 * SHA256_LEN)
 
@@ -142,7 +143,9 @@ static enum err guest_link_find(struct tx *tx, struct str token, struct id *ret_
     ret->timezone = row.timezone;
     if (!ret->timezone.p)
         ret->timezone = row.given_timezone;
-    ret->works = row.connected;
+    const struct ready facts = {
+        .subscription = row.subscription_status, .number = row.virtual_number, .tone = row.unlock_tone};
+    ret->works = !(ready_lacks(&facts) & READY_DOOR);
     return ERR_NONE;
 }
 
@@ -159,8 +162,8 @@ enum err guest_link_open(struct tx *tx, struct str token, struct guest_view *ret
         return e;
     if (refuse_ended(&view.grant, tx->now_us))
         return ERR_NOT_FOUND;
-    const enum grant_status status = grant_status(&view.grant, tx->now_us);
-    view.works = view.works && (status == GRANT_ACTIVE || status == GRANT_SCHEDULED);
+    int64_t next_us;
+    view.works = view.works && grant_opens_next(&view.grant, tx->now_us, &next_us);
     view.grant.label = view.grant.request_id = STR_NONE;
     view.token = token;
     *ret = view;

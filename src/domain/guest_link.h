@@ -36,7 +36,7 @@ struct guest_view {
     struct str building;
     struct str street, city, call_box_name; /* STR_NONE: not known */
     struct str timezone;                    /* of times; STR_NONE: not known */
-    bool works;                             /* false while the grant is off or used up, or the door is not connected */
+    bool works;                             /* false if the grant opens no more as it is, or the door lacks something */
 };
 /* Fails with ERR_NOT_FOUND for a token that is unknown, ended, or of an expired grant. */
 enum err guest_link_open(struct tx *tx, struct str token, struct guest_view *ret) CHECKED;

@@ -56,10 +56,3 @@ enum err settings_patch(struct tx *tx, const struct principal *who, const struct
 
 /* Gives the account's first building this time zone, unless it has one, or the zone is not known (BUILDING-33). */
 enum err settings_first_zone(struct tx *tx, const struct id *account, struct str timezone) CHECKED;
-
-enum setup_status { SETUP_AWAITING_NUMBER, SETUP_TO_DO, SETUP_BUZZ_RECORDED };
-
-/* The owner's next step, and its text for people, in the arena. */
-enum setup_status setup_status(const struct building *building, bool subscribed);
-const char *setup_status_text(enum setup_status status);
-struct str setup_instructions(const struct building *building, bool subscribed, struct arena *a);

@@ -112,10 +112,10 @@ struct actions {
     size_t count;
 };
 
-static void list_action(struct actions *a, struct str command, const char *reason)
+static void list_action(struct actions *a, struct str command, struct str reason)
 {
     if (a->count < ACTIONS_MAX)
-        a->items[a->count++] = (struct next_action){.command = v_str(command), .reason = v_str(str_z(reason))};
+        a->items[a->count++] = (struct next_action){.command = v_str(command), .reason = v_str(reason)};
 }
 
 static bool may(const struct actions *a, uint32_t scopes)
@@ -127,13 +127,13 @@ static bool may(const struct actions *a, uint32_t scopes)
 static void suggest(struct actions *a, uint32_t scopes, struct str command, const char *reason)
 {
     if (may(a, scopes))
-        list_action(a, command, reason);
+        list_action(a, command, str_z(reason));
 }
 
-/* The door does not open without it. A key that cannot do it is told to ask the resident. */
-static void need(struct actions *a, bool can, struct str command, const char *reason)
+/* The door does not open without it. A key that cannot do it is told whom to ask. */
+static void need(struct actions *a, const char *other, bool can, struct str command, struct str reason)
 {
-    list_action(a, can ? command : arena_printf(a->arena, "ask the resident: %.*s", STR_ARG(command)), reason);
+    list_action(a, can ? command : arena_printf(a->arena, "ask the %s: %.*s", other, STR_ARG(command)), reason);
 }
 
 /* Linked buildings can be changed only with an active subscription. */
@@ -142,32 +142,23 @@ static bool may_change(const struct account_view *v)
     return v->building.primary || v->account.status == SUBSCRIPTION_ACTIVE;
 }
 
-/* only for parent keys */
-static void add_billing(struct actions *a, const struct account_view *v)
-{
-    const bool can = may(a, SCOPE(BILLING_WRITE)) && !id_given(&a->who->building_id);
-    if (v->account.status == SUBSCRIPTION_NONE)
-        need(a, can, STR("POST /v1/billing/checkout"),
-             "Subscribe: the building gets a number and grants can open the door.");
-    if (v->account.status == SUBSCRIPTION_PAST_DUE)
-        need(a, can, STR("POST /v1/billing/portal"), "The last payment failed: update the payment method.");
-}
-
 /* Every remaining step, in order, including steps that must wait for the subscription's number. */
-static void add_setup(struct actions *a, const struct account_view *v)
+static void add_missing(struct actions *a, const struct account_view *v)
 {
-    const struct building *b = &v->building;
-    struct str setup = arena_printf(a->arena, "GET /v1/buildings/%s/setup", b->id.text);
-    if (!b->number.p && v->account.status != SUBSCRIPTION_NONE)
-        suggest(a, SCOPE(ACCOUNT_READ), setup, "The virtual number is being provisioned.");
-    if (!b->unlock_tone.p)
-        need(a, may(a, SCOPE(SETUP_WRITE)) && may_change(v),
-             arena_printf(a->arena, "PATCH /v1/buildings/%s/settings", b->id.text),
-             b->number.p ? "Set unlock_tone to the keypress that releases the door."
-                         : "After the number is assigned, set unlock_tone to the keypress that releases the door.");
-    if (!b->last_buzz_us)
-        list_action(a, arena_printf(a->arena, "ask the building manager: %.*s", STR_ARG(setup)),
-                    "Program the call box to dial the virtual number, then test it at the door.");
+    const struct ready facts = account_ready(&v->account, &v->building);
+    struct ready_step steps[READY_PARTS];
+    const size_t count = ready_steps(&facts, &v->building.id, a->arena, steps);
+    const bool billing = may(a, SCOPE(BILLING_WRITE)) && !id_given(&a->who->building_id); /* only for parent keys */
+    const bool can[READY_PARTS] = {
+        [READY_SUBSCRIPTION] = billing,
+        [READY_NUMBER] = true,
+        [READY_TONE] = may(a, SCOPE(SETUP_WRITE)) && may_change(v),
+    };
+    if (v->account.status == SUBSCRIPTION_PAST_DUE)
+        need(a, "resident", billing, STR("POST /v1/billing/portal"),
+             STR("The last payment failed: update the payment method."));
+    for (const struct ready_step *s = steps; s < steps + count; s++)
+        need(a, s->part == READY_CALL_BOX ? "building manager" : "resident", can[s->part], s->request, s->sentence);
 }
 
 static void suggest_phone(struct actions *a, const struct account_view *v)
@@ -185,14 +176,13 @@ static struct val next_actions(struct request *q, const struct account_view *v)
     if (v->selection_required)
         suggest(a, SCOPE(ACCOUNT_READ), STR("GET /v1/buildings"),
                 "Choose a building and send its id as X-Service-Building-Id.");
-    add_billing(a, v);
-    add_setup(a, v);
+    add_missing(a, v);
     suggest_phone(a, v);
     if (v->active_grants > 0)
         suggest(a, SCOPE(LOGS_READ), STR("GET /v1/logs"), "See who came to the door.");
     else
-        need(a, may(a, SCOPE(ACCESS_WRITE)) && may_change(v), STR("POST /v1/unlock"),
-             "No grant is enabled: create one.");
+        need(a, "resident", may(a, SCOPE(ACCESS_WRITE)) && may_change(v), STR("POST /v1/unlock"),
+             STR("No grant is enabled: create one."));
     return v_list(a->items, a->count);
 }
 
@@ -239,13 +229,14 @@ static struct val capabilities_of(struct request *q, const struct account_view *
 
 static struct val readiness_of(struct request *q, const struct account_view *v)
 {
-    const struct building *b = &v->building;
+    const struct ready facts = account_ready(&v->account, &v->building);
+    const unsigned lacks = ready_lacks(&facts);
     struct readiness *r = arena_new(q->tx.arena, struct readiness);
     bool may_write = q->who.scopes & SCOPE(ACCESS_WRITE);
     r->can_create_access = v_bool(may_write && may_change(v));
-    r->building_connection = v_str(!b->number.p      ? STR("not_provisioned")
-                                   : b->last_buzz_us ? STR("previous_buzz_recorded")
-                                                     : STR("unverified"));
+    r->building_connection = v_str(lacks & READY_BIT(NUMBER)     ? STR("not_provisioned")
+                                   : lacks & READY_BIT(CALL_BOX) ? STR("unverified")
+                                                                 : STR("previous_buzz_recorded"));
     r->physical_entry_verified = v_bool(false);
     return v_object(r);
 }

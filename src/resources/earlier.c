@@ -154,8 +154,8 @@ const struct route earlier_rows[EARLIER_ROWS] = {
               .doc = ROUTE_DOC("Access grants", 200, "Change a grant")),
     [EARLIER_GET_SETUP] =
         ROUTE("earlierGetSetup", GET, "/v1/setup", SETUP, .credential = CRED_KEY, .scopes = SCOPE(ACCOUNT_READ),
-              .run = RUN_READ, .handler = settings_get_setup, .reply = &setup_shape, .store_error = ERR_FETCH_FAILED,
-              .doc = ROUTE_DOC("Buildings", 200, "The setup status of a building")),
+              .run = RUN_READ, .handler = settings_get_setup, .reply = &settings_earlier_setup_shape,
+              .store_error = ERR_FETCH_FAILED, .doc = ROUTE_DOC("Buildings", 200, "The setup status of a building")),
     [EARLIER_UPDATE_SETUP] = ROUTE(
         "earlierUpdateSetup", PATCH, "/v1/setup", SETUP, .credential = CRED_OWNER,
         .parent_error = ERR_NUMBER_OWNER_REQUIRED, .scopes = SCOPE(SETUP_WRITE), .body = &setup_request_shape,

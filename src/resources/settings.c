@@ -3,6 +3,7 @@
 #include "api/parts.h"
 #include "base/forms.h"
 #include "billing/operation.h"
+#include "domain/account.h"
 #include "domain/destination.h"
 #include "domain/settings.h"
 #include "resources/address.h"
@@ -11,8 +12,17 @@
 /* ---- bodies ---- */
 
 struct setup {
-    struct val building_id, virtual_number, unlock_tone, last_successful_buzz_at, status, instructions;
+    struct val building_id, virtual_number, unlock_tone, last_successful_buzz_at, status, instructions, missing;
 };
+struct missing {
+    struct val code, sentence, action;
+};
+static const struct field missing_fields[] = {
+    FIELD(struct missing, code, T_STRING, .flags = F_REQUIRED, .values = ready_codes),
+    FIELD(struct missing, sentence, T_STRING, .flags = F_REQUIRED, .doc = "for people"),
+    FIELD(struct missing, action, T_STRING, .flags = F_REQUIRED, .doc = "an HTTP request line"),
+};
+static const struct shape missing_shape = SHAPE(struct missing, "SetupMissing", missing_fields);
 static const char *const setup_statuses[] = {"awaiting_subscription_or_provisioning", "previous_buzz_recorded",
                                              "building_setup_required", NULL};
 static const struct field setup_fields[] = {
@@ -25,8 +35,15 @@ static const struct field setup_fields[] = {
           .doc = "time of the last unlock by a grant; forwarded calls and the owner's own calls do not count"),
     FIELD(struct setup, status, T_STRING, .flags = F_REQUIRED, .values = setup_statuses),
     FIELD(struct setup, instructions, T_STRING, .flags = F_REQUIRED, .doc = "remaining steps, for people"),
+    FIELD(struct setup, missing, T_OBJECTS, .flags = F_REQUIRED, .sub = &missing_shape,
+          .doc = "what the door lacks, in order; `call_box`: no grant has released it by this number"),
 };
-const struct shape setup_shape = SHAPE(struct setup, "Setup", setup_fields);
+static const struct shape setup_shape = SHAPE(struct setup, "Setup", setup_fields);
+/* Without the last member. */
+const struct shape settings_earlier_setup_shape = {.name = "Setup",
+                                                   .fields = setup_fields,
+                                                   .field_count = sizeof setup_fields / sizeof *setup_fields - 1,
+                                                   .size = sizeof(struct setup)};
 
 /* Extensions: each is optional in a request, and whole in a reply. `more` are the flags of all fields. */
 struct release_body {
@@ -181,20 +198,40 @@ static const struct shape settings_body_shape = SHAPE(struct settings_body, "Set
 
 /* ---- handlers ---- */
 
+static void put_missing(const struct ready *facts, const struct id *building, struct arena *a, struct setup *r)
+{
+    struct ready_step steps[READY_PARTS];
+    const size_t count = ready_steps(facts, building, a, steps);
+    struct missing *list = arena_array(a, struct missing, READY_PARTS);
+    struct str all =
+        STR("A grant has released the door before. Try it at the door after every change of the call box.");
+    for (size_t i = 0; i < count; i++) {
+        list[i] = (struct missing){v_str(steps[i].code), v_str(steps[i].sentence), v_str(steps[i].request)};
+        all = i ? arena_printf(a, "%.*s %.*s", STR_ARG(all), STR_ARG(steps[i].sentence)) : steps[i].sentence;
+    }
+    r->missing = v_list(list, count);
+    r->instructions = v_str(all);
+}
+
 enum err settings_get_setup(struct request *q, struct reply *p)
 {
     struct building b;
+    struct account account;
+    struct arena *a = q->tx.arena;
     enum err e = building_get(&q->tx, &q->who.account_id, &q->building_id, &b);
+    if (!e)
+        e = account_get(&q->tx, &q->who.account_id, &account);
     if (e)
         return e;
-    struct setup *r = arena_new(q->tx.arena, struct setup);
+    const struct ready facts = account_ready(&account, &b);
+    struct setup *r = arena_new(a, struct setup);
     r->building_id = v_str(id_str(&q->building_id));
     r->virtual_number = v_str(b.number);
     r->unlock_tone = v_str(b.unlock_tone);
     r->last_successful_buzz_at = v_time_or_null(b.last_buzz_us);
-    r->status = v_str(str_z(setup_status_text(setup_status(&b, q->who.subscribed))));
-    r->instructions = v_str(setup_instructions(&b, q->who.subscribed, q->tx.arena));
-    return reply_ok(p, 200, &setup_shape, r);
+    r->status = v_str(str_z(ready_status(ready_lacks(&facts))));
+    put_missing(&facts, &b.id, a, r);
+    return reply_ok(p, 200, q->route->reply, r);
 }
 
 static struct val release_val(struct arena *a, const struct release *f)
@@ -405,7 +442,8 @@ static const struct route rows[] = {
           .doc = ROUTE_DOC("Buildings", 200, "The setup status of a building",
                            .description = "`building_setup_required`: the building has a number, and its call box must "
                                           "be programmed to dial it. `previous_buzz_recorded`: a grant has released "
-                                          "the door before. Neither proves that a person entered.")),
+                                          "the door before. Neither proves that a person entered. `missing` lists "
+                                          "what the door lacks, and the request that mends it.")),
     ROUTE("getSettings", GET, "/v1/buildings/{buildingId}/settings", .credential = CRED_KEY, .people = PEOPLE_ALL,
           .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .building = BUILDING_PATH, .run = RUN_READ,
           .handler = get_settings, .reply = &building_settings_shape, .flags = ROUTE_ETAG | ROUTE_SITE,

@@ -232,6 +232,8 @@ describe('account', () => {
     });
 
     describe('set-up', () => {
+        const missing = (body) => body.missing.map(({ code }) => code);
+
         // BUILDING-32
         it('goes from awaiting a number, over set-up required, to a recorded buzz', async () => {
             const session = await signIn(client);
@@ -240,16 +242,20 @@ describe('account', () => {
             assert.equal(body.building_id, id);
             assert.deepEqual([body.virtual_number, body.unlock_tone, body.last_successful_buzz_at, body.status],
                 [null, null, null, 'awaiting_subscription_or_provisioning']);
+            assert.deepEqual(missing(body), ['subscription', 'unlock_tone', 'call_box']);
             assert.ok(body.instructions.length > 0);
 
             const home = await provisioned(session);
             body = ok(await setup(session, id));
             assert.deepEqual([body.virtual_number, body.status], [home.virtual_number, 'building_setup_required']);
+            assert.deepEqual(missing(body), ['unlock_tone', 'call_box']);
 
             const { headers } = await session.client.get(`/v1/buildings/${id}/settings`);
             ok(await session.client.patch(`/v1/buildings/${id}/settings`, { unlock_tone: '*9#' }, { headers: { 'If-Match': headers.etag } }));
             body = ok(await setup(session, id));
             assert.deepEqual([body.unlock_tone, body.status], ['*9#', 'building_setup_required']);
+            assert.deepEqual(missing(body), ['call_box']);
+            assert.ok(body.missing[0].sentence.includes(home.virtual_number));
 
             await visit(client, { to: home.virtual_number, digits: '1111' });
             assert.equal(ok(await setup(session, id)).status, 'building_setup_required', 'a forwarded call does not count');
@@ -258,14 +264,26 @@ describe('account', () => {
             const before = Date.parse(ok(await client.get('/sandbox/clock')).now);
             assert.equal((await visit(client, { to: home.virtual_number })).outcome, 'released');
             body = ok(await setup(session, id));
-            assert.equal(body.status, 'previous_buzz_recorded');
+            assert.deepEqual([body.status, body.missing], ['previous_buzz_recorded', []]);
             assert.ok(Date.parse(body.last_successful_buzz_at) >= before);
+        });
+
+        // BUILDING-32
+        it('lacks nothing while a payment is late: the door opens', async () => {
+            const person = await resident(client);
+            await grant(person, { type: 'timer', expires_in_minutes: 5 });
+            await setSubscription(client, person.email, 'past_due');
+            assert.deepEqual(missing(ok(await setup(person, person.building.id))), ['call_box']);
+            assert.equal((await visit(client, { to: person.number })).outcome, 'released');
+            const body = ok(await setup(person, person.building.id));
+            assert.deepEqual([body.status, body.missing], ['previous_buzz_recorded', []]);
         });
 
         it('stays readable after the subscription ended', async () => {
             const person = await resident(client);
             await setSubscription(client, person.email, 'canceled');
-            const { status, instructions } = ok(await setup(person, person.building.id));
+            const { status, instructions, missing: [first] } = ok(await setup(person, person.building.id));
+            assert.deepEqual([first.code, first.action], ['subscription', 'POST /v1/billing/checkout']);
             assert.equal(status, 'awaiting_subscription_or_provisioning');
             assert.match(instructions, /^Subscribe: /);
             ok(await person.client.get(`/v1/buildings/${person.building.id}/settings`));

@@ -1,7 +1,7 @@
 // Links of grants for guests: /v1/unlock/{id}/link, and the page that a link leads to.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
-import { ok, refused } from './lib/client.js';
+import { idempotencyKey, ok, refused } from './lib/client.js';
 import { admin, added, owner as makeOwner } from './lib/buildings.js';
 import { portero } from './lib/daemon.js';
 import { holding, rows } from './lib/person.js';
@@ -254,6 +254,17 @@ describe('the link of a grant', () => {
         await shows(link, made.access_code);
         ok(await owner.client.delete(path, { headers: there }));
         await ended(link);
+    });
+
+    // GRANT-32
+    it('says of a pass whose calendar opens no more that it is not valid now', async () => {
+        const at = await now(client), day = (ms) => new Intl.DateTimeFormat('en', { timeZone: 'UTC', weekday: 'long' }).format(ms).toLowerCase();
+        const made = ok(await person.client.post('/v1/passes', { label: 'Painter', windows: [{ days: [day(at)], start: '00:00', end: '00:00' }], until: iso(at + 3 * DAY), timezone: 'UTC' },
+            { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
+        const link = await make(person, made);
+        await shows(link, made.access_code);
+        await advance(client, 86_400);
+        assert.ok(!(await shows(link, 'it is not valid now')).text.includes(made.access_code));
     });
 });
 

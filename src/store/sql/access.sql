@@ -1,7 +1,7 @@
 -- Decisions at the door.
 
 -- columns: door
-b.account_id:id, b.id:id, b.label:text, b.unlock_tone:text, b.greeting_welcome:text, b.greeting_granted:text,
+b.account_id:id, b.id:id, b.label:text, b.virtual_number:text, b.unlock_tone:text, b.greeting_welcome:text, b.greeting_granted:text,
     b.greeting_denied:text,
     b.greeting_forwarding:text, b.forward_phone:text, a.subscription_status:text, a.phone:text,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 0) AS recorded_welcome:id,

@@ -19,7 +19,6 @@ DELETE FROM guest_link WHERE building_id = $building_id:id AND grant_id = $grant
 -- By the hash $hash of the token. An account that is being erased has its ID as its address.
 SELECT l.building_id:id, l.grant_id:idbytes, l.timezone AS given_timezone:text, b.label:text, b.street:text, b.city:text,
     b.call_box_name:text, b.timezone:text,
-    CASE WHEN b.virtual_number IS NOT NULL AND b.unlock_tone IS NOT NULL AND a.subscription_status <> 'none' THEN 1
-        ELSE 0 END AS connected:bool
+    b.virtual_number:text, b.unlock_tone:text, a.subscription_status:text
 FROM guest_link l JOIN building b ON b.id = l.building_id JOIN account a ON a.id = b.account_id
 WHERE l.hash = $hash:text AND a.email <> a.id

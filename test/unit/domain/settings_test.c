@@ -173,31 +173,13 @@ static void test_a_linked_building_needs_an_active_subscription(struct tx *tx)
     assert_none(save(tx, &who, true, &s, tone));
 }
 
-/* BUILDING-32 */
-static void test_set_up_goes_from_no_number_to_a_recorded_buzz(struct tx *tx)
-{
-    struct building b = {.number = STR_NONE};
-    assert_string_equal(setup_status_text(setup_status(&b, true)), "awaiting_subscription_or_provisioning");
-    b.number = STR("+15550100000");
-    assert_string_equal(setup_status_text(setup_status(&b, true)), "building_setup_required");
-    assert_non_null(strstr(setup_instructions(&b, true, tx->arena).p, "unlock_tone"));
-    b.unlock_tone = STR("9");
-    assert_string_equal(setup_status_text(setup_status(&b, true)), "building_setup_required");
-    assert_non_null(strstr(setup_instructions(&b, true, tx->arena).p, "+15550100000"));
-    b.last_buzz_us = 1;
-    assert_string_equal(setup_status_text(setup_status(&b, true)), "previous_buzz_recorded");
-    assert_string_equal(setup_status_text(setup_status(&b, false)), "awaiting_subscription_or_provisioning");
-    assert_true(str_starts(setup_instructions(&b, false, tx->arena), STR("Subscribe: ")));
-}
-
 #define TESTS(x)                                                                                                       \
     x(test_without_a_number_there_are_only_defaults) x(test_given_settings_change_and_the_others_stay)                 \
         x(test_an_empty_greeting_is_kept_and_is_not_the_default)                                                       \
             x(test_a_save_that_changes_nothing_makes_the_old_version_stale)                                            \
                 x(test_two_buildings_never_share_a_version) x(test_members_change_nothing)                             \
                     x(test_a_linked_building_needs_an_active_subscription)                                             \
-                        x(test_set_up_goes_from_no_number_to_a_recorded_buzz)                                          \
-                            x(test_the_release_form_has_defaults_and_changes_by_member)                                \
-                                x(test_a_ring_group_asks_to_accept_by_default)                                         \
-                                    x(test_a_building_does_not_ring_its_own_number)
+                        x(test_the_release_form_has_defaults_and_changes_by_member)                                    \
+                            x(test_a_ring_group_asks_to_accept_by_default)                                             \
+                                x(test_a_building_does_not_ring_its_own_number)
 TX_RUN(TESTS)
