@@ -8,9 +8,9 @@
 enum err grant_code_check(struct tx *tx, const struct id *building, const struct grant *g) CHECKED;
 /* Is the code one that people try first: of tbl/easy_codes.def, or with the same step from each digit to the next? */
 bool grant_code_is_easy(struct str code);
-/* Sets g->code to four digits, chosen uniformly from the codes that no enabled passcode of the building has and that are
- * not easily guessed; to six for a pass without end, or with one more than 31 days later. Fails with ERR_INVALID_UNLOCK
- * if all are taken. */
+/* Sets g->code to four digits, chosen uniformly from the codes that no enabled passcode of the building has and that
+ * are not easily guessed; to six for a pass without end, or with one more than 31 days later. Fails with
+ * ERR_INVALID_UNLOCK if all are taken. */
 enum err grant_code_generate(struct tx *tx, const struct id *building, struct grant *g) CHECKED;
 /* Sets g->few_codes and g->codes_left: the four-digit codes that no enabled passcode of the building has. */
 enum err grant_codes_count(struct tx *tx, const struct id *building, struct grant *g) CHECKED;
