@@ -6,6 +6,8 @@
 #include "domain/owner_mail.h"
 
 #define PLAN_DEFAULT "weekly"
+#define KEPT_US      (SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S)
+#define TOLD_US      (SUBSCRIPTION_NUMBER_TOLD_S * US_PER_S)
 
 bool subscription_status_parse(struct str text, enum subscription_status *ret)
 {
@@ -54,7 +56,8 @@ static enum err unsubscribe(struct tx *tx, const struct account *a)
     if (a->status == SUBSCRIPTION_NONE)
         return ERR_NONE;
     enum err e = db_exec(tx->db, SQL(account_unsubscribe, .id = &a->id, .subscription_ended_at = tx->now_us), NULL);
-    return e ? e : job_add(tx, JOB_RELEASE_NUMBERS, tx->now_us + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S, id_str(&a->id));
+    const struct str name = arena_printf(tx->arena, JOB_RELEASE_NUMBERS "-%s", a->id.text);
+    return e ? e : job_add_again(tx, name, JOB_RELEASE_NUMBERS, tx->now_us + KEPT_US - TOLD_US, id_str(&a->id));
 }
 
 enum err subscription_set(struct tx *tx, const struct id *account, enum subscription_status status, struct str plan)
@@ -75,8 +78,14 @@ static enum err release_due(struct tx *tx, const struct id *account, int64_t *re
     if (e && e != ERR_NOT_FOUND)
         return e;
     const struct val ended_at = e ? v_null() : row_account_ended(&c, NULL).subscription_ended_at;
-    *ret_us = v_set(ended_at) ? ended_at.i + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S : 0;
+    *ret_us = v_set(ended_at) ? ended_at.i + KEPT_US : 0;
     return ERR_NONE;
+}
+
+static enum err end_number(struct tx *tx, const struct building *b)
+{
+    enum err e = number_release(tx, b->number);
+    return e ? e : owner_mail_number_ended(tx, &b->id, b->number);
 }
 
 enum err subscription_release_numbers(struct tx *tx, const struct id *account, int64_t *ret_due_us)
@@ -87,16 +96,14 @@ enum err subscription_release_numbers(struct tx *tx, const struct id *account, i
     enum err e = release_due(tx, account, &due_us);
     if (e)
         return e;
-    *ret_due_us = due_us > tx->now_us ? due_us : 0;
-    if (!due_us || *ret_due_us)
+    const bool over = due_us <= tx->now_us, early = due_us - TOLD_US > tx->now_us;
+    *ret_due_us = !due_us || over ? 0 : early ? due_us - TOLD_US : due_us;
+    if (!due_us || early)
         return ERR_NONE;
     e = building_list(tx, account, &buildings, &count);
-    for (size_t i = 0; !e && i < count; i++) {
-        if (!buildings[i].number.p)
-            continue;
-        e = number_release(tx, buildings[i].number);
-        if (!e)
-            e = owner_mail_number_ended(tx, &buildings[i].id, buildings[i].number);
-    }
+    for (size_t i = 0; !e && i < count; i++)
+        if (buildings[i].number.p)
+            e = over ? end_number(tx, &buildings[i])
+                     : owner_mail_number_ends(tx, &buildings[i].id, buildings[i].number, due_us);
     return e;
 }

@@ -74,6 +74,7 @@ enum err number_list(struct tx *tx, const struct number **ret, size_t *ret_count
 struct need {
     struct id account_id;
     struct str number, country;
+    bool had_one; /* a tone is set only with a number */
 };
 
 static enum err read_need(struct tx *tx, const struct id *building, struct need *ret)
@@ -87,6 +88,7 @@ static enum err read_need(struct tx *tx, const struct id *building, struct need 
         .account_id = row.account_id,
         .number = row.virtual_number,
         .country = row.country.p ? row.country : STR("US"),
+        .had_one = row.unlock_tone.p != NULL,
     };
     return ERR_NONE;
 }
@@ -103,6 +105,12 @@ static enum err give_building(struct tx *tx, const struct id *account, const str
     db_notify(tx->db, TOPIC_DOORS);
     return db_exec(tx->db, SQL(building_give_number, .account_id = account, .id = building, .virtual_number = number),
                    NULL);
+}
+
+/* Tells the owner of a number that comes by itself, in place of one that went. */
+static enum err tell_new(struct tx *tx, const struct need *need, const struct id *building, struct str number)
+{
+    return need->had_one ? owner_mail_number_new(tx, building, number) : ERR_NONE;
 }
 
 /* ---- out of the pool ---- */
@@ -134,6 +142,8 @@ enum err number_claim(struct tx *tx, const struct id *building, struct number_cl
         e = find_free(tx, need.country, &need.number);
         if (!e && need.number.p)
             e = hold_pooled(tx, &need, building, need.number);
+        if (!e && need.number.p)
+            e = tell_new(tx, &need, building, need.number);
     }
     if (!e)
         *ret = (struct number_claim){need.number, need.country};
@@ -215,6 +225,8 @@ static enum err number_add_new(struct tx *tx, const struct id *building, struct 
     e = number_insert_provided(tx, number, need.country, wanted ? building : NULL);
     if (!e)
         e = wanted ? give_building(tx, &need.account_id, building, number) : queue_release(tx, number);
+    if (!e && wanted)
+        e = tell_new(tx, &need, building, number);
     if (!e)
         *ret_held = wanted ? number : need.number;
     return e;

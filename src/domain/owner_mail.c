@@ -13,7 +13,9 @@ enum owner_mail {
     OWNER_NUMBER_GIVEN,
     OWNER_NUMBER_CHANGED,
     OWNER_NUMBER_TAKEN,
+    OWNER_NUMBER_ENDS,
     OWNER_NUMBER_ENDED,
+    OWNER_NUMBER_NEW,
     OWNER_EXPORTED,
     OWNER_MINUTES,
     OWNER_MAILS
@@ -62,8 +64,19 @@ static enum err owner_place(struct tx *tx, const struct id *building, struct own
     return ERR_NONE;
 }
 
+static struct str utc_text(struct arena *a, int64_t at_us)
+{
+    const time_t at = (time_t)(at_us / US_PER_S);
+    struct tm parts;
+    char text[32] = "";
+    if (gmtime_r(&at, &parts))
+        (void)strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts);
+    return arena_str(a, str_z(text));
+}
+
+/* ends_us: when the former number goes. */
 static enum err mail_number(struct tx *tx, enum owner_mail kind, const struct id *building, struct str number,
-                            struct str former)
+                            struct str former, int64_t ends_us)
 {
     struct owner_place place;
     enum err e = owner_place(tx, building, &place);
@@ -72,6 +85,7 @@ static enum err mail_number(struct tx *tx, enum owner_mail kind, const struct id
     const struct text_word words[] = {{STR("building"), place.label},
                                       {STR("number"), number},
                                       {STR("former"), former},
+                                      {STR("time"), utc_text(tx->arena, ends_us)},
                                       {STR("url"), place_name(tx->config)}};
     return owner_mail_queue(tx, kind, place.email, place.language, words, sizeof words / sizeof *words);
 }
@@ -79,12 +93,22 @@ static enum err mail_number(struct tx *tx, enum owner_mail kind, const struct id
 enum err owner_mail_number(struct tx *tx, const struct id *building, struct str number, struct str former)
 {
     const enum owner_mail kind = !former.p ? OWNER_NUMBER_GIVEN : number.p ? OWNER_NUMBER_CHANGED : OWNER_NUMBER_TAKEN;
-    return mail_number(tx, kind, building, number, former);
+    return mail_number(tx, kind, building, number, former, tx->now_us);
 }
 
 enum err owner_mail_number_ended(struct tx *tx, const struct id *building, struct str former)
 {
-    return mail_number(tx, OWNER_NUMBER_ENDED, building, STR_NONE, former);
+    return mail_number(tx, OWNER_NUMBER_ENDED, building, STR_NONE, former, tx->now_us);
+}
+
+enum err owner_mail_number_ends(struct tx *tx, const struct id *building, struct str former, int64_t ends_us)
+{
+    return mail_number(tx, OWNER_NUMBER_ENDS, building, STR_NONE, former, ends_us);
+}
+
+enum err owner_mail_number_new(struct tx *tx, const struct id *building, struct str number)
+{
+    return mail_number(tx, OWNER_NUMBER_NEW, building, number, STR_NONE, tx->now_us);
 }
 
 enum err owner_mail_minutes(struct tx *tx, const struct id *account, const struct id *building)
@@ -112,16 +136,6 @@ static struct str browser_text(struct arena *a, struct browser_names b)
     if (b.program && b.system)
         return arena_printf(a, "%s, %s", b.program, b.system);
     return b.program ? str_z(b.program) : b.system ? str_z(b.system) : STR("?");
-}
-
-static struct str utc_text(struct arena *a, int64_t at_us)
-{
-    const time_t at = (time_t)(at_us / US_PER_S);
-    struct tm parts;
-    char text[32] = "";
-    if (gmtime_r(&at, &parts))
-        (void)strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts);
-    return arena_str(a, str_z(text));
 }
 
 enum err owner_mail_export(struct tx *tx, const struct id *account, struct browser_names browser, struct str language)

@@ -10,8 +10,11 @@
  * or its account, is deleted. */
 enum err owner_mail_number(struct tx *tx, const struct id *building, struct str number, struct str former) CHECKED;
 
-/* The building lost its number `former` with the account's subscription. Does nothing in the same cases. */
+/* The building loses its number `former` at ends_us, or has lost it, with the account's subscription; it got `number`
+ * after it had lost one. All do nothing in the same cases. */
+enum err owner_mail_number_ends(struct tx *tx, const struct id *building, struct str former, int64_t ends_us) CHECKED;
 enum err owner_mail_number_ended(struct tx *tx, const struct id *building, struct str former) CHECKED;
+enum err owner_mail_number_new(struct tx *tx, const struct id *building, struct str number) CHECKED;
 
 /* A call to the building rings no phone, since its account has no minutes left. Does nothing if a mail told so within
  * the day. */

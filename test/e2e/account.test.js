@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { signInBrowser } from './lib/site.js';
 import {
-    advance, agent, building, DAY, edit, freshEmail, grant, ID, provisioned, resident, setSubscription, signIn, TIMESTAMP, UNKNOWN_ID, useWorld, visit,
+    advance, agent, building, changeSettings, DAY, edit, eventually, freshEmail, grant, ID, iso, now, provisioned, resident, setSubscription, signIn, TIMESTAMP, UNKNOWN_ID, useWorld, visit,
 } from './lib/world.js';
 
 describe('account', () => {
@@ -156,20 +156,40 @@ describe('account', () => {
     });
 
     // BILLING-22
-    it('mails the owner the number that each building loses 30 days after the subscription, in the language of its notices', async () => {
+    it('mails the owner the number that each building loses 30 days after the subscription, a week before, then, and with the new one', async () => {
         const email = freshEmail();
         const { site } = await signInBrowser(client, { email });
         const home = await provisioned(await signIn(client, email));
         ok(await site.put(`/v1/buildings/${home.id}/notices/email`, { notices: ['last_use'] }, { headers: { 'accept-language': 'es' } }));
+        await changeSettings({ client: (await signIn(client, email)).client, building: home }, { unlock_tone: '9' });
         const told = async () => ok(await client.as(undefined).get(`/sandbox/messages?to=${encodeURIComponent(email)}&channel=email`)).data
-            .filter(({ subject }) => subject === 'Se liberó el número de teléfono de Home');
+            .filter(({ subject }) => / de Home$|^Home está/.test(subject)).reverse();
+        const subjects = async () => (await told()).map(({ subject }) => subject);
+        const ends = 'Home está por perder su número de teléfono', ended = 'Se liberó el número de teléfono de Home', renewed = 'El nuevo número de teléfono de Home';
+        const at = await now(client);
         await setSubscription(client, email, 'canceled');
-        await advance(client, 29 * DAY / 1000);
-        assert.deepEqual(await told(), []);
+        await advance(client, 22 * DAY / 1000);
+        assert.deepEqual(await subjects(), []);
         await advance(client, 2 * DAY / 1000);
-        const [mail, ...more] = await told();
-        assert.deepEqual(more, []);
-        assert.ok(mail.text.includes(home.virtual_number), mail.text);
+        await advance(client, 2 * DAY / 1000);
+        const [{ text }, ...more] = await told();
+        assert.deepEqual([await subjects(), more], [[ends], []]);
+        assert.ok(text.includes(home.virtual_number) && text.includes(iso(at + 30 * DAY).slice(0, 10)), text);
+        await advance(client, 5 * DAY / 1000);
+        assert.deepEqual(await subjects(), [ends, ended]);
+        assert.ok((await told())[1].text.includes(home.virtual_number));
+        await setSubscription(client, email, 'active');
+        const again = await signIn(client, email);
+        const { virtual_number: other } = await eventually(async () => {
+            const one = await building(again);
+            return one.virtual_number && one;
+        }, 'the new number');
+        await eventually(async () => (await subjects()).length === 3, 'the mail with the new number');
+        assert.deepEqual(await subjects(), [ends, ended, renewed]);
+        assert.ok((await told())[2].text.includes(other) && other !== home.virtual_number);
+        const last = ok(await setup(again, home.id));
+        assert.deepEqual([last.status, last.missing.map(({ code }) => code)], ['building_setup_required', ['call_box']]);
+        assert.ok(last.missing[0].sentence.includes(other));
     });
 
     it('keeps the number when the subscription is renewed within the 30 days', async () => {

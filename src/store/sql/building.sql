@@ -77,7 +77,7 @@ UPDATE building SET virtual_number = $virtual_number:text,
 UPDATE building SET virtual_number = $virtual_number:text WHERE account_id = $account_id:id AND id = $id:id
 
 -- name: building_for_number
-SELECT account_id:id, virtual_number:text, country:text FROM building WHERE id = $id:id
+SELECT account_id:id, virtual_number:text, country:text, unlock_tone:text FROM building WHERE id = $id:id
 
 -- name: building_first_zone
 -- The zone of the account's primary building, unless it has one.

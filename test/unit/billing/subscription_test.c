@@ -86,13 +86,22 @@ static void test_numbers_are_released_30_days_after_the_end(struct tx *tx)
     take_in(tx, &a, "+12125550000");
     set(tx, SUBSCRIPTION_NONE, NULL);
     assert_null(account(tx).plan.p);
+    const int64_t ended_us = tx->now_us;
     assert_int_equal(take_jobs(tx, JOB_RELEASE_NUMBERS, NULL), 0);
-    tx->now_us += 30 * DAYS - 1;
+    tx->now_us += 23 * DAYS - 1;
     assert_none(subscription_release_numbers(tx, &owner.id, &due_us));
-    assert_non_null(number_of(tx, &a).p);
+    assert_int_equal(due_us, ended_us + 23 * DAYS);
+    assert_int_equal(take_jobs(tx, JOB_MAIL, NULL), 0);
     tx->now_us += 1;
     assert_int_equal(take_jobs(tx, JOB_RELEASE_NUMBERS, NULL), 1);
     assert_none(subscription_release_numbers(tx, &owner.id, &due_us));
+    assert_int_equal(due_us, ended_us + 30 * DAYS);
+    assert_int_equal(take_jobs(tx, JOB_MAIL, NULL), 1);
+    assert_non_null(number_of(tx, &a).p);
+    tx->now_us = due_us;
+    assert_none(subscription_release_numbers(tx, &owner.id, &due_us));
+    assert_int_equal(due_us, 0);
+    assert_int_equal(take_jobs(tx, JOB_MAIL, NULL), 1);
     assert_null(number_of(tx, &a).p);
 }
 
