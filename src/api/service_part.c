@@ -46,6 +46,10 @@ enum err service_embed(struct request *q, struct str path, struct buf *out)
         router_find(q->service->router, &door_site, HTTP_GET, path, q->tx.arena, params, &allow);
     if (!route || route->run != RUN_READ)
         return ERR_INTERNAL_ERROR;
+    if (principal_visits(&q->who) && !gate_admits(route, &q->who)) {
+        buf_lit(out, "null"); /* the owner's alone */
+        return ERR_NONE;
+    }
     struct http_request *http = q->http;
     const struct str query = http->query;
     struct request *part = part_of(q, route);

@@ -1,7 +1,6 @@
 #include "domain/browser.h"
 
 #include "domain/list.h"
-#include "domain/session.h"
 
 #define MINUTE_US  (60 * US_PER_S)
 #define HASHED_MAX 64
@@ -24,12 +23,12 @@ static int64_t remembered_since(const struct tx *tx)
     return tx->now_us - KEY_REMEMBERED_S * US_PER_S;
 }
 
-static enum err end_surplus(struct tx *tx, const struct id *account)
+static enum err end_surplus(struct tx *tx, const struct key_options *key)
 {
     db_notify(tx->db, TOPIC_KEYS);
     return db_exec(tx->db,
-                   SQL(browser_end_surplus, .account_id = account, .now = tx->now_us, .since = remembered_since(tx),
-                       .keep = BROWSERS_MAX - 1),
+                   SQL(browser_end_surplus, .account_id = &key->account_id, .member_id = &key->member_id,
+                       .now = tx->now_us, .since = remembered_since(tx), .keep = BROWSERS_MAX - 1),
                    NULL);
 }
 
@@ -48,10 +47,10 @@ static enum err insert(struct tx *tx, const struct key_options *key, const struc
                    NULL);
 }
 
-enum err browser_issue(struct tx *tx, const struct id *account, struct str user_agent, bool remember,
+enum err browser_issue(struct tx *tx, const struct key_options *key, struct str user_agent, bool remember,
                        struct browser_issued *ret)
 {
-    enum err e = end_surplus(tx, account);
+    enum err e = end_surplus(tx, key);
     if (e)
         return e;
     struct browser_issued b = {
@@ -61,9 +60,9 @@ enum err browser_issue(struct tx *tx, const struct id *account, struct str user_
     unsigned char hash[SHA256_LEN];
     crypto_base62(b.cookie, BROWSER_COOKIE_LEN);
     browser_hash(str_z(b.cookie), hash);
-    struct key_options key = session_key(account);
-    key.hash = hash;
-    e = insert(tx, &key, &b.id, user_agent, remember);
+    struct key_options own = *key;
+    own.hash = hash;
+    e = insert(tx, &own, &b.id, user_agent, remember);
     if (!e)
         *ret = b;
     crypto_wipe(&b, sizeof b);
@@ -103,11 +102,14 @@ enum err browser_renew(struct tx *tx, const unsigned char hash[static SHA256_LEN
     return renewed ? ERR_NONE : ERR_NOT_FOUND;
 }
 
-enum err browser_list(struct tx *tx, const struct id *account, const struct browser_entry **ret, size_t *ret_count)
+enum err browser_list(struct tx *tx, const struct id *account, const struct id *member,
+                      const struct browser_entry **ret, size_t *ret_count)
 {
     CURSOR c;
     enum err e = db_query(
-        tx->db, SQL(browser_list, .account_id = account, .now = tx->now_us, .since = remembered_since(tx)), &c);
+        tx->db,
+        SQL(browser_list, .account_id = account, .member_id = member, .now = tx->now_us, .since = remembered_since(tx)),
+        &c);
     if (e)
         return e;
     struct browser_entry *list = NULL;
@@ -132,19 +134,21 @@ enum err browser_list(struct tx *tx, const struct id *account, const struct brow
     return ERR_NONE;
 }
 
-enum err browser_end(struct tx *tx, const struct id *account, const struct id *browser)
+enum err browser_end(struct tx *tx, const struct id *account, const struct id *member, const struct id *browser)
 {
     int64_t ended;
     db_notify(tx->db, TOPIC_KEYS);
-    enum err e =
-        db_exec(tx->db, SQL(browser_end, .account_id = account, .id = browser, .revoked_at = tx->now_us), &ended);
+    enum err e = db_exec(
+        tx->db, SQL(browser_end, .account_id = account, .member_id = member, .id = browser, .revoked_at = tx->now_us),
+        &ended);
     if (e)
         return e;
     return ended ? ERR_NONE : ERR_NOT_FOUND;
 }
 
-enum err browser_end_all(struct tx *tx, const struct id *account)
+enum err browser_end_all(struct tx *tx, const struct id *account, const struct id *member)
 {
     db_notify(tx->db, TOPIC_KEYS);
-    return db_exec(tx->db, SQL(browser_end_all, .account_id = account, .revoked_at = tx->now_us), NULL);
+    return db_exec(tx->db, SQL(browser_end_all, .account_id = account, .member_id = member, .revoked_at = tx->now_us),
+                   NULL);
 }

@@ -9,7 +9,7 @@
 #include "domain/tx.h"
 
 #define BROWSER_COOKIE_LEN 43 /* base62 */
-#define BROWSERS_MAX       20 /* of one account; beyond it, the one unused for the longest time is signed out */
+#define BROWSERS_MAX       20 /* of one person; beyond it, the one unused for the longest time is signed out */
 
 /* The hash that a cookie and its key are stored and found by. No text of a key has it. */
 void browser_hash(struct str cookie, unsigned char ret[static SHA256_LEN]);
@@ -27,8 +27,8 @@ struct browser_issued {
     int64_t ends_at_us;                  /* unless it is used, if it is remembered */
 };
 
-/* Signs a browser in: creates it with its key. */
-enum err browser_issue(struct tx *tx, const struct id *account, struct str user_agent, bool remember,
+/* Signs a browser in: creates it with its key, of session_key or session_admit. */
+enum err browser_issue(struct tx *tx, const struct key_options *key, struct str user_agent, bool remember,
                        struct browser_issued *ret) CHECKED;
 /* Signs out the browser with this hash, if there is one: it has signed in again, with another cookie. */
 enum err browser_replace(struct tx *tx, const unsigned char hash[static SHA256_LEN]) CHECKED;
@@ -47,11 +47,13 @@ struct browser_entry {
     int64_t created_at_us, last_used_us;
 };
 
+/* Below, `member` is whose browsers they are; an empty ID: the owner's. */
+
 /* The browsers that are signed in, newest first, in the arena. */
-enum err browser_list(struct tx *tx, const struct id *account, const struct browser_entry **ret,
-                      size_t *ret_count) CHECKED;
-/* Signs one out. Fails with ERR_NOT_FOUND if the account has no such browser, or
- * it is signed out. */
-enum err browser_end(struct tx *tx, const struct id *account, const struct id *browser) CHECKED;
-/* Ends all website sessions of the account, of browsers and others. */
-enum err browser_end_all(struct tx *tx, const struct id *account) CHECKED;
+enum err browser_list(struct tx *tx, const struct id *account, const struct id *member,
+                      const struct browser_entry **ret, size_t *ret_count) CHECKED;
+/* Signs one out. Fails with ERR_NOT_FOUND if the person has no such browser, or it is signed out. */
+enum err browser_end(struct tx *tx, const struct id *account, const struct id *member,
+                     const struct id *browser) CHECKED;
+/* Ends all website sessions of the person, of browsers and others. */
+enum err browser_end_all(struct tx *tx, const struct id *account, const struct id *member) CHECKED;

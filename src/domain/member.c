@@ -70,8 +70,33 @@ enum err member_get(struct tx *tx, const struct id *member, struct member *ret)
     enum err e = db_one(tx->db, SQL(member_get, .id = member), &c);
     if (e)
         return e;
-    const struct row_member_get row = row_member_get(&c, NULL);
-    *ret = (struct member){.id = *member, .building_id = row.building_id, .account_id = row.account_id};
+    const struct row_member_get row = row_member_get(&c, tx->arena);
+    *ret = (struct member){
+        .id = *member,
+        .building_id = row.building_id,
+        .account_id = row.account_id,
+        .name = row.name,
+        .email = row.email,
+        .phone = row.phone,
+        .created_us = row.created_at,
+    };
+    return ERR_NONE;
+}
+
+uint32_t member_scopes(enum member_role role)
+{
+    const uint32_t codes = SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) | SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ);
+    return role == MEMBER_RESIDENT ? codes | SCOPE(CALLS_LISTEN) : codes;
+}
+
+enum err member_first(struct tx *tx, struct str email, struct member *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL(member_first, .email = email), &c);
+    if (e)
+        return e;
+    const struct row_member_first row = row_member_first(&c, NULL);
+    *ret = (struct member){.id = row.id, .building_id = row.building_id, .account_id = row.account_id};
     return ERR_NONE;
 }
 

@@ -1,4 +1,4 @@
-/* Invited members of a building. The operator adds them; they cannot sign in by e-mail (ACCOUNT-8 to ACCOUNT-10). */
+/* Invited members of a building. The operator adds them; they sign in on the website (ACCOUNT-8 to ACCOUNT-10). */
 #pragma once
 #include "domain/key.h"
 #include "domain/tx.h"
@@ -17,7 +17,11 @@ enum err member_create(struct tx *tx, const struct id *building, struct str name
                        struct id *ret) CHECKED;
 /* All members of all buildings, in the arena. */
 enum err member_list(struct tx *tx, const struct member **ret, size_t *ret_count) CHECKED;
-/* Sets only the IDs of *ret. Fails with ERR_NOT_FOUND. */
+/* The scopes of a member's website session. */
+uint32_t member_scopes(enum member_role role);
+/* The membership that an address (lower case) signs in to: sets only the IDs of *ret. Fails with ERR_NOT_FOUND. */
+enum err member_first(struct tx *tx, struct str email, struct member *ret) CHECKED;
+/* All but the building's label, in the arena. Fails with ERR_NOT_FOUND. */
 enum err member_get(struct tx *tx, const struct id *member, struct member *ret) CHECKED;
 /* Removes the member and revokes its keys. Fails with ERR_NOT_FOUND. */
 enum err member_remove(struct tx *tx, const struct id *member) CHECKED;

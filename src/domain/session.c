@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "domain/account.h"
+#include "domain/member.h"
 #include "domain/session_mail.h"
 
 #define OTP_LEN       6
@@ -55,23 +56,24 @@ static struct challenge challenge_new(void)
     return c;
 }
 
-/* With accounts.signup listed, only addresses that have an account. */
-static enum err may_sign_in(struct tx *tx, struct str email, bool *ret)
+/* With accounts.signup listed, only addresses that have an account, or, with `members`, a membership. */
+static enum err may_sign_in(struct tx *tx, struct str email, bool members, bool *ret)
 {
     struct id unused;
-    const enum err e = tx->config->listed ? account_find(tx, email, &unused) : ERR_NONE;
+    struct member membership;
+    enum err e = tx->config->listed ? account_find(tx, email, &unused) : ERR_NONE;
+    if (e == ERR_ACCOUNT_NOT_FOUND)
+        e = members ? member_first(tx, email, &membership) : ERR_NOT_FOUND;
     *ret = !e;
-    return e == ERR_ACCOUNT_NOT_FOUND ? ERR_NONE : e;
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-enum err session_challenge(struct tx *tx, struct str email, struct challenge *ret)
+static enum err make_challenge(struct tx *tx, struct str email, bool members, struct challenge *ret)
 {
     bool mailed;
-    enum err e = check_linked(tx, email);
+    enum err e = session_check_count(tx, email);
     if (!e)
-        e = session_check_count(tx, email);
-    if (!e)
-        e = may_sign_in(tx, email, &mailed);
+        e = may_sign_in(tx, email, members, &mailed);
     if (e)
         return e;
     struct challenge c = challenge_new();
@@ -93,6 +95,17 @@ enum err session_challenge(struct tx *tx, struct str email, struct challenge *re
     if (!e)
         *ret = c;
     return e;
+}
+
+enum err session_challenge(struct tx *tx, struct str email, struct challenge *ret)
+{
+    enum err e = check_linked(tx, email);
+    return e ? e : make_challenge(tx, email, false, ret);
+}
+
+enum err session_challenge_site(struct tx *tx, struct str email, struct challenge *ret)
+{
+    return make_challenge(tx, email, true, ret);
 }
 
 /* Uses the challenge if the code is correct, else an attempt. */
@@ -130,6 +143,32 @@ enum err session_redeem(struct tx *tx, struct str email, struct str challenge, s
     if (!e)
         e = tx->config->listed ? account_find(tx, email, ret_account) : account_ensure(tx, email, ret_account);
     return e == ERR_ACCOUNT_NOT_FOUND ? ERR_INVALID_OTP : e; /* a code that was not mailed, or an account that went */
+}
+
+static enum err principal_of_address(struct tx *tx, struct str email, struct key_options *ret)
+{
+    struct id account;
+    struct member m = {0};
+    enum err e = account_find(tx, email, &account);
+    if (e == ERR_ACCOUNT_NOT_FOUND) {
+        e = member_first(tx, email, &m);
+        account = m.account_id;
+    }
+    if (e == ERR_NOT_FOUND)
+        e = tx->config->listed ? ERR_INVALID_OTP : account_ensure(tx, email, &account);
+    if (e)
+        return e;
+    *ret = session_key(&account);
+    ret->building_id = m.building_id;
+    ret->member_id = m.id;
+    ret->scopes = id_given(&m.id) ? member_scopes(MEMBER_RESIDENT) : ret->scopes;
+    return ERR_NONE;
+}
+
+enum err session_admit(struct tx *tx, struct str email, struct str challenge, struct str otp, struct key_options *ret)
+{
+    enum err e = challenge_redeem(tx, email, challenge, otp);
+    return e ? e : principal_of_address(tx, email, ret);
 }
 
 enum err session_trust(struct tx *tx, struct str email, struct id *ret_account)

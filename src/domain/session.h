@@ -23,6 +23,10 @@ struct challenge {
  * the newest is younger than an hour: with tx->retry_after_s). */
 enum err session_challenge(struct tx *tx, struct str email, struct challenge *ret) CHECKED;
 
+/* The same for the website, where members sign in, too: never fails with ERR_LINKED_ACCOUNT. With accounts.signup
+ * listed, members are mailed. */
+enum err session_challenge_site(struct tx *tx, struct str email, struct challenge *ret) CHECKED;
+
 /* Exchanges a challenge and its code for a website session; the first one creates the account, unless accounts.signup
  * is listed. Fails with ERR_LINKED_ACCOUNT, ERR_INVALID_OTP. The caller must commit ERR_INVALID_OTP too: it may have
  * used an attempt. */
@@ -39,10 +43,14 @@ enum err session_own(struct tx *tx, struct str email, struct str challenge, stru
 /* The same without a session: *ret_account is the account. */
 enum err session_redeem(struct tx *tx, struct str email, struct str challenge, struct str otp,
                         struct id *ret_account) CHECKED;
+/* The same on the website: *ret is the key of the address's own account, else of a membership, else of a new account.
+ */
+enum err session_admit(struct tx *tx, struct str email, struct str challenge, struct str otp,
+                       struct key_options *ret) CHECKED;
 /* The account of an e-mail, without a challenge: only for the sandbox. The first call creates it. Fails with
  * ERR_LINKED_ACCOUNT. */
 enum err session_trust(struct tx *tx, struct str email, struct id *ret_account) CHECKED;
-/* The key of a website session. */
+/* The key of the owner's website session. */
 struct key_options session_key(const struct id *account);
 
 /* Deletes at most `limit` challenges that expired before before_us. *ret_count is their number. */

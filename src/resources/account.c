@@ -3,6 +3,7 @@
 #include "api/scopes.h"
 #include "billing/plan.h"
 #include "domain/account.h"
+#include "domain/member.h"
 #include "resources/earlier_account.h"
 #include "resources/routes.h"
 
@@ -154,11 +155,13 @@ static void add_missing(struct actions *a, const struct account_view *v)
         [READY_NUMBER] = true,
         [READY_TONE] = may(a, SCOPE(SETUP_WRITE)) && may_change(v),
     };
-    if (v->account.status == SUBSCRIPTION_PAST_DUE)
+    const bool visits = principal_visits(a->who); /* and is not told of billing */
+    if (v->account.status == SUBSCRIPTION_PAST_DUE && !visits)
         need(a, "resident", billing, STR("POST /v1/billing/portal"),
              STR("The last payment failed: update the payment method."));
     for (const struct ready_step *s = steps; s < steps + count; s++)
-        need(a, s->part == READY_CALL_BOX ? "building manager" : "resident", can[s->part], s->request, s->sentence);
+        if (!visits || s->part != READY_SUBSCRIPTION)
+            need(a, s->part == READY_CALL_BOX ? "building manager" : "resident", can[s->part], s->request, s->sentence);
 }
 
 static void suggest_phone(struct actions *a, const struct account_view *v)
@@ -191,7 +194,9 @@ static struct val next_actions(struct request *q, const struct account_view *v)
 static struct val subscription_of(struct request *q, const struct account *account)
 {
     struct subscription *s = arena_new(q->tx.arena, struct subscription);
-    s->type = v_str(plan_type_of(q->route->handler_data, account->plan, q->who.building_count > 1));
+    s->type = principal_visits(&q->who)
+                  ? v_str(STR("none"))
+                  : v_str(plan_type_of(q->route->handler_data, account->plan, q->who.building_count > 1));
     s->status = v_str(str_z(subscription_status_text(account->status)));
     return v_object(s);
 }
@@ -241,11 +246,27 @@ static struct val readiness_of(struct request *q, const struct account_view *v)
     return v_object(r);
 }
 
+/* A person sees the address and the date of their own, not the owner's. */
+static enum err put_person(struct request *q, struct account *account)
+{
+    struct member m;
+    if (!principal_visits(&q->who))
+        return ERR_NONE;
+    enum err e = member_get(&q->tx, &q->who.member_id, &m);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_INVALID_KEY : e;
+    account->email = m.email;
+    account->created_us = m.created_us;
+    return ERR_NONE;
+}
+
 enum err account_show(struct request *q, struct reply *p)
 {
     struct arena *a = q->tx.arena;
     struct account_view v;
     enum err e = account_view(&q->tx, &q->who, &v);
+    if (!e)
+        e = put_person(q, &v.account);
     if (e)
         return e;
     struct account_body *r = arena_new(a, struct account_body);

@@ -78,7 +78,8 @@ static enum err post_otp(struct request *q, struct reply *p)
 {
     const struct otp_request *body = q->body;
     struct challenge challenge;
-    enum err e = session_challenge(&q->tx, body->email.s, &challenge);
+    enum err e = q->route->flags & ROUTE_SITE_ONLY ? session_challenge_site(&q->tx, body->email.s, &challenge)
+                                                   : session_challenge(&q->tx, body->email.s, &challenge);
     if (e)
         return e;
     if (!challenge.mailed)
@@ -111,12 +112,12 @@ static enum err post_verify(struct request *q, struct reply *p)
     return reply_credential(q, p, &key, SESSION_NAME);
 }
 
-static enum err reply_signed_in(struct request *q, const struct id *account, struct reply *p)
+static enum err reply_signed_in(struct request *q, const struct key_options *key, struct reply *p)
 {
     const struct verify_request *body = q->body;
     const bool remember = v_given(body->remember) && body->remember.b;
     struct browser_issued browser;
-    enum err e = sign_in_browser(q, account, body->timezone, remember, p, &browser);
+    enum err e = sign_in_browser(q, key, body->timezone, remember, p, &browser);
     if (e)
         return e;
     struct browser_session *r = arena_new(q->tx.arena, struct browser_session);
@@ -130,17 +131,16 @@ static enum err reply_signed_in(struct request *q, const struct id *account, str
 static enum err post_sign_in(struct request *q, struct reply *p)
 {
     const struct verify_request *body = q->body;
-    struct id account;
-    enum err e = session_redeem(&q->tx, body->email.s, body->challenge.s, body->otp.s, &account);
+    struct key_options key;
+    enum err e = session_admit(&q->tx, body->email.s, body->challenge.s, body->otp.s, &key);
     if (e == ERR_INVALID_OTP)
         return reply_error_keep(p, e);
-    return e ? e : reply_signed_in(q, &account, p);
+    return e ? e : reply_signed_in(q, &key, p);
 }
 
 static const struct route rows[] = {
     ROUTE("requestOtp", POST, "/v1/auth/otp", .credential = CRED_NONE, .limit = LIMIT_OTP, .body = &otp_request_shape,
           .body_error = ERR_INVALID_JSON, .run = RUN_WRITE, .handler = post_otp, .reply = &otp_challenge_shape,
-          .flags = ROUTE_SITE,
           .doc = ROUTE_DOC(
               "Sign-in and keys", 200, "Send a sign-in code by e-mail",
               .description = "The response is the same whether or not the address has an account. The code in the mail "
@@ -161,6 +161,12 @@ static const struct route rows[] = {
 const struct route_set auth_routes = ROUTE_SET(rows);
 
 static const struct route site_rows[] = {
+    ROUTE("requestBrowserOtp", POST, "/v1/auth/otp", .credential = CRED_NONE, .limit = LIMIT_OTP,
+          .body = &otp_request_shape, .body_error = ERR_INVALID_JSON, .run = RUN_WRITE, .handler = post_otp,
+          .reply = &otp_challenge_shape, .flags = ROUTE_SITE_ONLY,
+          .doc = ROUTE_DOC("Browsers", 200, "Send a sign-in code by e-mail",
+                           .description = "As `POST /v1/auth/otp`, but also for members of buildings.",
+                           .body_example = "{\"email\": \"resident@example.com\"}", .flags = DOC_EXTENSION)),
     ROUTE(
         "signInBrowser", POST, "/v1/auth/verify", .credential = CRED_NONE, .limit = LIMIT_AUTH,
         .body = &browser_sign_in_shape, .body_error = ERR_INVALID_JSON, .run = RUN_WRITE, .handler = post_sign_in,
@@ -170,10 +176,11 @@ static const struct route site_rows[] = {
             .description =
                 "Sets the cookie; its session's key stays in the service. The session ends after 12 hours. With "
                 "`remember`, the browser gets another one when it comes back, until it has not been used for 30 days. "
-                "An account has at most 20 browsers; beyond that, the one unused for the longest time is signed out.",
+                "A person has at most 20 browsers; beyond that, the one unused for the longest time is signed out. An "
+                "address without an account that is a member of a building is signed in to that.",
             .body_example =
                 "{\"email\": \"resident@example.com\", \"challenge\": \"chl_0123456789abcdef0123456789abcdef\", "
                 "\"otp\": \"123456\", \"purpose\": \"web\", \"remember\": true}",
-            .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT))),
+            .flags = DOC_EXTENSION)),
 };
 const struct route_set sign_in_routes = ROUTE_SET(site_rows);

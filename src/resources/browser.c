@@ -56,7 +56,7 @@ static enum err get_browsers(struct request *q, struct reply *p)
 {
     const struct browser_entry *browsers;
     size_t count;
-    enum err e = browser_list(&q->tx, &q->who.account_id, &browsers, &count);
+    enum err e = browser_list(&q->tx, &q->who.account_id, &q->who.member_id, &browsers, &count);
     if (e)
         return e;
     struct browser_item *items = arena_array(q->tx.arena, struct browser_item, count);
@@ -72,13 +72,13 @@ static enum err reply_signed_out(struct request *q, struct reply *p)
 
 static enum err delete_browser(struct request *q, struct reply *p)
 {
-    enum err e = browser_end(&q->tx, &q->who.account_id, &q->path_id);
+    enum err e = browser_end(&q->tx, &q->who.account_id, &q->who.member_id, &q->path_id);
     return e ? e : reply_signed_out(q, p);
 }
 
 static enum err delete_browsers(struct request *q, struct reply *p)
 {
-    enum err e = browser_end_all(&q->tx, &q->who.account_id);
+    enum err e = browser_end_all(&q->tx, &q->who.account_id, &q->who.member_id);
     if (e)
         return e;
     reply_header(p, "Set-Cookie", cookie_clear());
@@ -86,27 +86,27 @@ static enum err delete_browsers(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    ROUTE("listBrowsers", GET, "/v1/browsers", .credential = CRED_WEB_SESSION, .scopes = SCOPE(KEYS_WRITE),
-          .limit = LIMIT_KEY, .run = RUN_READ, .handler = get_browsers, .reply = &browser_page_shape,
-          .flags = ROUTE_SITE_ONLY, .store_error = ERR_LIST_FAILED,
+    ROUTE("listBrowsers", GET, "/v1/browsers", .credential = CRED_WEB_SESSION, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .run = RUN_READ, .handler = get_browsers,
+          .reply = &browser_page_shape, .flags = ROUTE_SITE_ONLY, .store_error = ERR_LIST_FAILED,
           .doc = ROUTE_DOC(TAG, 200, "List the browsers that are signed in",
                            .description =
                                "Newest first. `browser` and `system` are what the browser said of itself at sign-in.",
                            .flags = DOC_EXTENSION)),
-    ROUTE("signOutBrowser", DELETE, "/v1/browsers/{id}", .credential = CRED_WEB_SESSION, .scopes = SCOPE(KEYS_WRITE),
-          .limit = LIMIT_KEY, .run = RUN_WRITE, .handler = delete_browser, .reply = &signed_out_shape,
-          .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_DELETE_FAILED,
+    ROUTE("signOutBrowser", DELETE, "/v1/browsers/{id}", .credential = CRED_WEB_SESSION, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .run = RUN_WRITE, .handler = delete_browser,
+          .reply = &signed_out_shape, .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_DELETE_FAILED,
           .doc = ROUTE_DOC(TAG, 200, "Sign out one browser",
                            .description =
                                "Ends its session at once. `DELETE /app/v1/auth/key` signs out the calling browser.",
                            .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
-    ROUTE("signOutEverywhere", DELETE, "/v1/browsers", .credential = CRED_WEB_SESSION, .scopes = SCOPE(KEYS_WRITE),
-          .limit = LIMIT_KEY, .run = RUN_WRITE, .handler = delete_browsers, .reply = &signed_out_shape,
-          .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_DELETE_FAILED,
-          .doc = ROUTE_DOC(
-              TAG, 200, "Sign out all browsers",
-              .description =
-                  "Ends all website sessions of the account, including the calling one. Agent keys stay valid.",
-              .flags = DOC_EXTENSION)),
+    ROUTE(
+        "signOutEverywhere", DELETE, "/v1/browsers", .credential = CRED_WEB_SESSION, .people = PEOPLE_ALL,
+        .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .run = RUN_WRITE, .handler = delete_browsers,
+        .reply = &signed_out_shape, .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_DELETE_FAILED,
+        .doc = ROUTE_DOC(
+            TAG, 200, "Sign out all browsers",
+            .description = "Ends all website sessions of the person, including the calling one. Agent keys stay valid.",
+            .flags = DOC_EXTENSION)),
 };
 const struct route_set browser_routes = ROUTE_SET(rows);

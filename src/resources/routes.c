@@ -26,7 +26,8 @@ const struct openapi openapi_site = {
         "The operations that only the service's own website uses. Its pages call these and those of the service's "
         "document below `/app`: `GET /app/v1/account` is `GET /v1/account`, except that the browser's cookie takes the "
         "place of the key and `Authorization` is not read. Checks, scopes and limits are those of a website session's "
-        "key. Not below `/app`: `POST /v1/auth/verify`, of which there is another one, and what needs neither key nor "
+        "key. Not below `/app`: `POST /v1/auth/otp` and `/v1/auth/verify`, of which there are others, and what needs "
+        "neither key nor "
         "sign-in.\n\n"
         "Every request must come from a page of the same host, as `Sec-Fetch-Site: same-origin` or, where the browser "
         "does not send that, `Origin` says. Others get 403 `CROSS_SITE_REQUEST`. Programs use a key, and not `/app`.",

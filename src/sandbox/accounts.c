@@ -64,8 +64,9 @@ static enum err reply_account(struct request *q, const struct id *account, struc
 
 static enum err sign_browser_in(struct request *q, const struct id *account, struct val timezone, struct reply *p)
 {
+    const struct key_options key = session_key(account);
     struct browser_issued browser;
-    enum err e = sign_in_browser(q, account, timezone, false, p, &browser);
+    enum err e = sign_in_browser(q, &key, timezone, false, p, &browser);
     if (!e)
         crypto_wipe(&browser, sizeof browser);
     return e;

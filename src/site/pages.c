@@ -3,6 +3,7 @@
 #include "api/constant.h"
 #include "api/cookie.h"
 #include "api/door_site.h"
+#include "api/gate.h"
 #include "api/service.h"
 #include "domain/feed.h"
 #include "http/web.h"
@@ -107,8 +108,22 @@ static enum err put_calls_now(struct request *q, int64_t newest, struct buf *out
     return e;
 }
 
-/* Writes {"page": its time, its building, its last event and the events of calls in progress, "name": what GET of
- * its path answers, ...}. */
+/* Writes the paths of the pages that this person does not have. */
+static void put_closed(const struct request *q, struct buf *out)
+{
+    const struct route_set *pages = site_sets[0];
+    const char *comma = "";
+    for (size_t i = 0; i < pages->count; i++) {
+        const struct route *row = &pages->rows[i];
+        if (!row->signed_out || gate_admits(row, &q->who))
+            continue;
+        buf_printf(out, "%s\"%s\"", comma, row->path);
+        comma = ",";
+    }
+}
+
+/* Writes {"page": its time, its building, its last event, the pages that are closed to this person and the events of
+ * calls in progress, "name": what GET of its path answers, ...}. */
 static enum err put_parts(struct request *q, const struct part *parts, struct buf *out)
 {
     char now[TIME_TEXT_MAX];
@@ -117,8 +132,10 @@ static enum err put_parts(struct request *q, const struct part *parts, struct bu
     if (newest)
         return newest;
     time_format(q->tx.now_us, now);
-    buf_printf(out, "{\"page\":{\"at\":\"%s\",\"building\":\"%s\",\"seq\":%lld,\"door\":[", now, q->building_id.text,
+    buf_printf(out, "{\"page\":{\"at\":\"%s\",\"building\":\"%s\",\"seq\":%lld,\"closed\":[", now, q->building_id.text,
                (long long)seq);
+    put_closed(q, out);
+    buf_lit(out, "],\"door\":[");
     newest = put_calls_now(q, seq, out);
     if (newest)
         return newest;
@@ -227,9 +244,10 @@ static const char app_icon[] =
     "<path fill=\"none\" stroke=\"#f6f4ef\" stroke-width=\"3\" stroke-linecap=\"round\" stroke-linejoin=\"round\" "
     "d=\"M15 37V13a2.500 2.500 0 0 1 2.500-2.500h13a2.500 2.500 0 0 1 2.500 2.500v24M11 37h26M27.500 24h.01\"/></svg>";
 
-/* A page for residents: web/site/NAME.html within the frame, and the parts of its data besides EVERY_PART. */
-#define PAGE(id, name, at, text, otherwise, ...)                                                                       \
-    ROUTE(id, GET, at, .credential = CRED_KEY, .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY,                      \
+/* A page for residents, with the members who have it: web/site/NAME.html within the frame, and the parts of its data
+ * besides EVERY_PART. */
+#define PAGE(id, name, at, text, who, otherwise, ...)                                                                  \
+    ROUTE(id, GET, at, .credential = CRED_KEY, .people = (who), .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY,     \
           .query = &page_query_shape, .run = RUN_READ, .lengthy = page_lengthy, .handler = get_page,                   \
           .handler_data = &(const struct page){web_site_##name##_html, {EVERY_PART, ##__VA_ARGS__}},                   \
           .signed_out = (otherwise), .media = "text/html; charset=utf-8", .flags = ROUTE_PAGE,                         \
@@ -240,29 +258,30 @@ static const char app_icon[] =
           .media = "image/png", .flags = ROUTE_PAGE, .doc = ROUTE_DOC("Pages", 200, text))
 
 static const struct route rows[] = {
-    PAGE("getHome", home, "/", "What opens the door now; without a session: signing in", reply_sign_in,
+    PAGE("getHome", home, "/", "What opens the door now; without a session: signing in", PEOPLE_ALL, reply_sign_in,
          {"setup", "/v1/buildings/" BUILDING "/setup"}, {"settings", "/v1/buildings/" BUILDING "/settings"},
          {"decision", "/v1/buildings/" BUILDING "/decision"}, {"grants", "/v1/unlock?status=active&limit=100"},
          {"calls", "/v1/calls?limit=4"}, {"logs", "/v1/logs?limit=10"}, {"phone", "/v1/account/phone"}),
-    PAGE("getAccessPage", access, "/access", "Who may enter", reply_sign_in,
+    PAGE("getAccessPage", access, "/access", "Who may enter", PEOPLE_ALL, reply_sign_in,
          {"setup", "/v1/buildings/" BUILDING "/setup"}, {"settings", "/v1/buildings/" BUILDING "/settings"},
          {"grants", "/v1/unlock?limit=50"}),
-    PAGE("getActivityPage", activity, "/activity", "Who came", reply_sign_in, {"logs", "/v1/logs?limit=50"},
+    PAGE("getActivityPage", activity, "/activity", "Who came", PEOPLE_ALL, reply_sign_in, {"logs", "/v1/logs?limit=50"},
          {"calls", "/v1/calls?limit=100"}, {"grants", "/v1/unlock?limit=100"}),
-    PAGE("getBuildingPage", building, "/building", "The door and its phones", reply_sign_in,
+    PAGE("getBuildingPage", building, "/building", "The door and its phones", PEOPLE_NONE, reply_sign_in,
          {"settings", "/v1/buildings/" BUILDING "/settings"}, {"setup", "/v1/buildings/" BUILDING "/setup"},
          {"phone", "/v1/account/phone"}),
-    PAGE("getBuildingsPage", buildings, "/buildings", "The account's buildings", reply_sign_in),
-    PAGE("getNoticesPage", notices, "/notices", "Notices of events at the door", reply_sign_in,
+    PAGE("getBuildingsPage", buildings, "/buildings", "The account's buildings", PEOPLE_NONE, reply_sign_in),
+    PAGE("getNoticesPage", notices, "/notices", "Notices of events at the door", PEOPLE_NONE, reply_sign_in,
          {"notices", "/v1/buildings/" BUILDING "/notices"}),
-    PAGE("getBillingPage", billing, "/billing", "The subscription", reply_sign_in, {"plans", "/v1/billing/plans"},
-         {"checkout", "/v1/billing/checkout"}),
-    PAGE("getAgentsPage", agents, "/agents", "Keys for programs", reply_sign_in, {"keys", "/v1/auth/keys"}),
-    PAGE("getWebhooksPage", webhooks, "/webhooks", "Addresses that are told of events", reply_sign_in,
+    PAGE("getBillingPage", billing, "/billing", "The subscription", PEOPLE_NONE, reply_sign_in,
+         {"plans", "/v1/billing/plans"}, {"checkout", "/v1/billing/checkout"}),
+    PAGE("getAgentsPage", agents, "/agents", "Keys for programs", PEOPLE_NONE, reply_sign_in,
+         {"keys", "/v1/auth/keys"}),
+    PAGE("getWebhooksPage", webhooks, "/webhooks", "Addresses that are told of events", PEOPLE_NONE, reply_sign_in,
          {"webhooks", "/v1/webhooks"}),
-    PAGE("getAccountPage", account, "/account", "The account; the billing provider returns here", reply_returned,
-         {"phone", "/v1/account/phone"}, {"browsers", "/v1/browsers"}),
-    PAGE("getConsentPage", consent, OAUTH_AUTHORIZE, "An assistant asks for access", reply_sign_in,
+    PAGE("getAccountPage", account, "/account", "The account; the billing provider returns here", PEOPLE_ALL,
+         reply_returned, {"phone", "/v1/account/phone"}, {"browsers", "/v1/browsers"}),
+    PAGE("getConsentPage", consent, OAUTH_AUTHORIZE, "An assistant asks for access", PEOPLE_NONE, reply_sign_in,
          {"request", "/v1/oauth/request?" QUERY}),
     ROUTE("getWorker", GET, "/worker.js", .credential = CRED_NONE, .run = RUN_HERE, .handler = get_worker,
           .flags = ROUTE_PAGE, .doc = ROUTE_DOC("Pages", 200, "The service worker")),

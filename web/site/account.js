@@ -5,7 +5,7 @@ import { confirm, toast } from './lib/dialog.js';
 import { field, form } from './lib/form.js';
 import { forget } from './lib/keep.js';
 import { mark } from './lib/marks.js';
-import { at, data, tellError } from './lib/page.js';
+import { at, data, has, tellError } from './lib/page.js';
 import { personCard } from './lib/person.js';
 import { e164 } from './lib/phone.js';
 import { t } from './lib/texts.js';
@@ -17,7 +17,7 @@ import { h, patch } from './lib/view.js';
  * @typedef {{phone_number: string | null, verified: boolean, verified_at: string | null, pending: {phone_number: string, expires_at: string, attempts_left: number} | null}} Phone
  */
 
-/** @type {Phone} */ let phone = data.phone;
+/** @type {Phone} null for a member of the building, as the account's end and its copy are the owner's */ let phone = data.phone;
 /** @type {Browser[]} */ let browsers = data.browsers.data;
 let { subscription, virtual_number: number } = data.account;
 /** Another phone is entered in place of the one that is shown. */
@@ -172,15 +172,16 @@ function links() {
     const all = [['card', '/billing', t('billing'), { none: t('no_plan'), active: t('plan_active'), past_due: t('plan_late') }[subscription.status] ?? ''],
         ['door', '/buildings', t('buildings'), t('buildings_hint', { count: data.buildings.data.length })],
         ['key', '/agents', t('agents'), t('agents_hint')], ['hook', '/webhooks', t('webhooks'), t('webhooks_hint')]];
-    return h('nav', { class: 'card', 'aria-label': t('more'), key: 'links' }, h('ul', { class: 'rows ways' }, all.map(([name, href, title, hint]) => h('li', { key: href },
+    const ways = all.filter(([, href]) => has(href));
+    return ways.length > 0 && h('nav', { class: 'card', 'aria-label': t('more'), key: 'links' }, h('ul', { class: 'rows ways' }, ways.map(([name, href, title, hint]) => h('li', { key: href },
         h('a', { href }, mark(name), h('span', null, h('b', null, title), h('span', { class: 'small quiet' }, hint)), h('svg', { 'aria-hidden': 'true' }, h('use', { href: '#i-down' })))))));
 }
 
 function draw() {
     const came = returned();
     patch(at('page'), [came, h('div', { class: 'columns', key: 'columns' },
-        h('div', { class: 'column' }, person(), phoneCard(), browserCard()),
-        h('div', { class: 'column' }, links(), personCard(draw)))]);
+        h('div', { class: 'column' }, person(), phone && phoneCard(), browserCard()),
+        h('div', { class: 'column' }, links(), phone && personCard(draw)))]);
 }
 
 draw();

@@ -58,16 +58,16 @@ function verdict() {
         const end = endOf(opening());
         return [t('opens'), end ? t('opens_until', { time: placed(end) }) : t('opens_lead')];
     }
-    if (taken === 'ask_code') return [t('code'), phone() ? t('code_lead') : t('code_alone')];
-    const title = phone() ? t('rings') : t('closed');
+    if (taken === 'ask_code') return [t('code'), !data.phone ? t('code_others') : phone() ? t('code_lead') : t('code_alone')];
+    const title = !data.phone ? t('rings_others') : phone() ? t('rings') : t('closed');
     if (reason === 'no_tone') return [title, t('rings_no_tone')];
     if (reason === 'no_subscription') return [title, t('rings_no_plan')];
     if (reason === 'keypad_closed') return [title, closed ? t('rings_keypad_until', { time: placed(when(closed)) }) : t('rings_keypad')];
-    return [title, phone() ? t('rings_lead') : t('closed_lead')];
+    return [title, phone() || !data.phone ? t('rings_lead') : t('closed_lead')];
 }
 
-/** @type {() => string | null} */
-const phone = () => data.phone.phone_number;
+/** The own phone, which members do not have. @type {() => string | null | undefined} */
+const phone = () => data.phone?.phone_number;
 /** A number without its middle. @param {string} number */
 const masked = (number) => `${number.slice(0, number.length - 7)} ··· ${number.slice(-4)}`;
 
@@ -114,7 +114,7 @@ function rungs() {
     return h('ol', { class: 'rungs', 'aria-label': t('order') },
         open && openRung(open),
         codes.length > 0 && rung('passcode', title, codes.map((part) => part.label).join(', '), taken === 'ask_code'),
-        number ? rung('phone', codes.length > 0 ? t('phone_no_code') : t('phone'), masked(number), taken === 'forward') : rung('phone', t('no_phone'), t('no_phone_hint'), false));
+        !data.phone ? rung('phone', t('phone_others'), '', taken === 'forward') : number ? rung('phone', codes.length > 0 ? t('phone_no_code') : t('phone'), masked(number), taken === 'forward') : rung('phone', t('no_phone'), t('no_phone_hint'), false));
 }
 
 function door() {
@@ -160,8 +160,9 @@ function buzzHint() {
 
 /** @typedef {{key: string, done: boolean, title: string, hint?: Child | Child[], button?: [string, () => Promise<unknown>], wait?: boolean}} Step */
 
-/** @returns {Step[]} */
+/** The owner's steps. @returns {Step[]} */
 function steps() {
+    if (!data.phone) return [];
     const { setup, account, phone: { pending } } = data;
     const active = account.subscription.status === 'active';
     const number = setup.virtual_number;

@@ -1,4 +1,5 @@
--- Browsers that residents are signed in with. A browser is signed in while its key is valid, or can be renewed.
+-- Browsers that residents are signed in with. A browser is signed in while its key is valid, or can be renewed. An empty
+-- $member_id stands for the account's owner.
 
 -- name: browser_insert
 INSERT INTO browser (hash, id, account_id, program, system, remembered, created_at)
@@ -21,18 +22,19 @@ SELECT b.id:id, b.program:text, b.system:text, b.remembered:bool, b.created_at:t
     k.created_at) AS last_used_at:time,
     k.id AS key_id:id
 FROM browser b JOIN api_key k ON k.hash = b.hash
-WHERE b.account_id = $account_id:id AND k.revoked_at IS NULL
+WHERE b.account_id = $account_id:id AND k.revoked_at IS NULL AND coalesce(k.member_id, '') = coalesce($member_id:id, '')
     AND (k.expires_at > $now:time OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $since:time))
 ORDER BY b.created_at DESC, b.id DESC
 
 -- name: browser_end
 UPDATE api_key SET revoked_at = $revoked_at:time
 WHERE hash = (SELECT b.hash FROM browser b WHERE b.account_id = $account_id:id AND b.id = $id:id) AND revoked_at IS NULL
+    AND coalesce(member_id, '') = coalesce($member_id:id, '')
 
 -- name: browser_end_surplus
 UPDATE api_key SET revoked_at = $now:time
 WHERE hash IN (SELECT k.hash FROM browser b JOIN api_key k ON k.hash = b.hash
-    WHERE b.account_id = $account_id:id AND k.revoked_at IS NULL
+    WHERE b.account_id = $account_id:id AND k.revoked_at IS NULL AND coalesce(k.member_id, '') = coalesce($member_id:id, '')
         AND (k.expires_at > $now OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $since:time))
     ORDER BY coalesce(k.last_used_at, k.created_at) DESC, b.id DESC LIMIT 1000 OFFSET $keep:int)
 
@@ -43,3 +45,4 @@ WHERE hash = $hash:blob AND revoked_at IS NULL AND EXISTS (SELECT 1 FROM browser
 -- name: browser_end_all
 UPDATE api_key {by api_key_live} SET revoked_at = $revoked_at:time
 WHERE account_id = $account_id:id AND kind = 'web_session' AND revoked_at IS NULL
+    AND coalesce(member_id, '') = coalesce($member_id:id, '')

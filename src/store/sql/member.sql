@@ -14,7 +14,11 @@ FROM member m JOIN building b ON b.id = m.building_id
 ORDER BY m.building_id, m.id
 
 -- name: member_get
-SELECT building_id:id, account_id:id FROM member WHERE id = $id:id
+SELECT building_id:id, account_id:id, name:text, email:text, phone:text, created_at:time FROM member WHERE id = $id:id
+
+-- name: member_first
+-- The oldest building of an address.
+SELECT building_id:id, id:id, account_id:id FROM member WHERE email = $email:text ORDER BY building_id, id LIMIT 1
 
 -- name: member_delete
 DELETE FROM member WHERE building_id = $building_id:id AND id = $id:id

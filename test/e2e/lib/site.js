@@ -34,7 +34,7 @@ export function browser(client, cookie) {
 
 /** Signs a browser in: {email, id, cookie, site, answer}; `site` makes its calls. */
 export async function signInBrowser(client, { email = freshEmail(), remember, timezone, headers, cookie } = {}) {
-    const sent = await challenge(client, email);
+    const sent = await challenge(client, email, browser(client, cookie));
     const answer = await browser(client, cookie).post('/v1/auth/verify', { email, purpose: 'web', ...sent, remember, timezone }, { headers });
     const { id } = ok(answer), { value } = cookieOf(answer);
     return { email, id, cookie: value, site: browser(client, value), answer };

@@ -1,6 +1,8 @@
 #include "tx_fixture.h"
 
 #include "domain/browser.h"
+#include "domain/member.h"
+#include "domain/session.h"
 
 #define HOURS       (3600 * US_PER_S)
 #define BROWSER_TTL (12 * HOURS)
@@ -18,8 +20,9 @@ static enum err ask(struct tx *tx, struct signed_in *b)
 
 static struct signed_in browser(struct tx *tx, const struct id *account, bool remember)
 {
+    const struct key_options key = session_key(account);
     struct signed_in b;
-    assert_none(browser_issue(tx, account, STR("Firefox/120.0"), remember, &b.issued));
+    assert_none(browser_issue(tx, &key, STR("Firefox/120.0"), remember, &b.issued));
     browser_hash(str_z(b.issued.cookie), b.hash);
     assert_none(ask(tx, &b));
     return b;
@@ -36,7 +39,7 @@ static size_t listed(struct tx *tx, const struct id *account)
 {
     const struct browser_entry *list;
     size_t count;
-    assert_none(browser_list(tx, account, &list, &count));
+    assert_none(browser_list(tx, account, &(struct id){0}, &list, &count));
     return count;
 }
 
@@ -80,6 +83,31 @@ static void test_only_a_remembered_browser_whose_key_has_expired_is_renewed(stru
     assert_int_equal(listed(tx, &parent.account_id), 1);
 }
 
+/* KEY-28 */
+static void test_a_member_and_the_owner_have_browsers_of_their_own(struct tx *tx)
+{
+    const struct principal parent = owner(tx);
+    const struct id *account = &parent.account_id;
+    struct key_options key = session_key(account);
+    struct browser_issued issued;
+    const struct browser_entry *list;
+    size_t count;
+    const struct signed_in owners = browser(tx, account, true);
+    assert_none(
+        member_create(tx, &parent.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &key.member_id));
+    key.building_id = parent.primary_id;
+    key.scopes = member_scopes(MEMBER_RESIDENT);
+    for (int i = 0; i <= BROWSERS_MAX; i++)
+        assert_none(browser_issue(tx, &key, STR_NONE, true, &issued));
+    assert_none(browser_list(tx, account, &key.member_id, &list, &count));
+    assert_int_equal(count, BROWSERS_MAX);
+    assert_int_equal(listed(tx, account), 1);
+    assert_error(browser_end(tx, account, &key.member_id, &owners.issued.id), ERR_NOT_FOUND);
+    assert_error(browser_end(tx, account, &(struct id){0}, &issued.id), ERR_NOT_FOUND);
+    assert_none(browser_end_all(tx, account, &key.member_id));
+    assert_int_equal(listed(tx, account), 1);
+}
+
 static void test_a_remembered_browser_ends_30_days_after_its_last_use(struct tx *tx)
 {
     struct principal parent = owner(tx);
@@ -104,8 +132,8 @@ static void test_a_signed_out_browser_is_not_renewed(struct tx *tx)
         const struct id *account = &parent.account_id;
         if (way == 4)
             tx->now_us += BROWSER_TTL; /* also if its key has ended */
-        enum err e = way == 0   ? browser_end(tx, account, &b.issued.id)
-                     : way == 1 ? browser_end_all(tx, account)
+        enum err e = way == 0   ? browser_end(tx, account, &(struct id){0}, &b.issued.id)
+                     : way == 1 ? browser_end_all(tx, account, &(struct id){0})
                      : way == 2 ? browser_replace(tx, b.hash)
                      : way == 3 ? key_revoke(tx, account, &b.who.key_id)
                                 : key_revoke_others(tx, account, &parent.key_id, &count);
@@ -114,7 +142,7 @@ static void test_a_signed_out_browser_is_not_renewed(struct tx *tx)
         assert_error(ask(tx, &b), ERR_INVALID_KEY);
         assert_false(lapsed(tx, &b));
         assert_error(browser_renew(tx, b.hash), ERR_NOT_FOUND);
-        assert_error(browser_end(tx, account, &b.issued.id), ERR_NOT_FOUND);
+        assert_error(browser_end(tx, account, &(struct id){0}, &b.issued.id), ERR_NOT_FOUND);
         assert_int_equal(listed(tx, account), 0);
     }
 }
@@ -144,8 +172,8 @@ static void test_an_account_sees_and_ends_its_own_browsers_only(struct tx *tx)
     assert_none(authenticate(tx, &key, &theirs));
     struct signed_in b = browser(tx, &mine.account_id, true);
     assert_int_equal(listed(tx, &theirs.account_id), 0);
-    assert_error(browser_end(tx, &theirs.account_id, &b.issued.id), ERR_NOT_FOUND);
-    assert_none(browser_end_all(tx, &theirs.account_id));
+    assert_error(browser_end(tx, &theirs.account_id, &(struct id){0}, &b.issued.id), ERR_NOT_FOUND);
+    assert_none(browser_end_all(tx, &theirs.account_id, &(struct id){0}));
     assert_none(ask(tx, &b));
     assert_error(authenticate(tx, &key, &theirs), ERR_INVALID_KEY);
 }
@@ -203,9 +231,11 @@ static void test_names_come_from_a_table_whatever_the_browser_says(struct tx *tx
 #define TESTS(x)                                                                                                       \
     x(test_a_browser_has_a_website_session_and_no_text_has_its_hash)                                                   \
         x(test_only_a_remembered_browser_whose_key_has_expired_is_renewed)                                             \
-            x(test_a_remembered_browser_ends_30_days_after_its_last_use) x(test_a_signed_out_browser_is_not_renewed)   \
-                x(test_the_browser_unused_for_the_longest_time_makes_room)                                             \
-                    x(test_an_account_sees_and_ends_its_own_browsers_only)                                             \
-                        x(test_browsers_are_deleted_with_their_keys)                                                   \
-                            x(test_names_come_from_a_table_whatever_the_browser_says)
+            x(test_a_member_and_the_owner_have_browsers_of_their_own)                                                  \
+                x(test_a_remembered_browser_ends_30_days_after_its_last_use)                                           \
+                    x(test_a_signed_out_browser_is_not_renewed)                                                        \
+                        x(test_the_browser_unused_for_the_longest_time_makes_room)                                     \
+                            x(test_an_account_sees_and_ends_its_own_browsers_only)                                     \
+                                x(test_browsers_are_deleted_with_their_keys)                                           \
+                                    x(test_names_come_from_a_table_whatever_the_browser_says)
 TX_RUN(TESTS)

@@ -4,6 +4,7 @@
 #include "domain/building_fixture.h"
 #include "domain/push.h"
 #include "domain/removal.h"
+#include "domain/session.h"
 
 #define UA_PUBLIC "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
 #define AUTH      "BTBZMqHH6r4Tts7J_aSIgg"
@@ -69,8 +70,9 @@ struct subscribing {
 static enum err subscribe_run(struct tx *tx, void *arg)
 {
     struct subscribing *s = arg;
+    const struct key_options key = session_key(&s->fx->account);
     struct browser_issued issued;
-    enum err e = browser_issue(tx, &s->fx->account, STR_NONE, true, &issued);
+    enum err e = browser_issue(tx, &key, STR_NONE, true, &issued);
     if (e)
         return e;
     browser_hash(str_z(issued.cookie), s->request.browser.hash);
@@ -307,7 +309,7 @@ static void test_mails_are_bounded(void **state)
 
 static enum err sign_out_run(struct tx *tx, void *account)
 {
-    return browser_end_all(tx, account);
+    return browser_end_all(tx, account, &(struct id){0});
 }
 
 /* CALL-11 */

@@ -254,6 +254,56 @@ static void test_an_invited_member_without_an_account_cannot_sign_in(struct tx *
     assert_none(session_verify(tx, STR("guest@example.com"), str_z(c.id), otp, &key));
 }
 
+static struct key_options admitted(struct tx *tx, struct str email)
+{
+    struct key_options key;
+    struct challenge c;
+    assert_none(session_challenge_site(tx, email, &c));
+    assert_true(c.mailed);
+    assert_none(session_admit(tx, email, str_z(c.id), mailed_code(tx), &key));
+    return key;
+}
+
+/* ACCOUNT-38 */
+static void test_the_website_signs_a_member_in_to_the_building_and_an_owner_to_the_account(struct tx *tx)
+{
+    struct key_issued issued = sign_in(tx, OWNER);
+    struct principal who;
+    struct id member;
+    assert_none(authenticate(tx, &issued, &who));
+    assert_none(member_create(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    struct key_options key = admitted(tx, STR("guest@example.com"));
+    assert_id(key.account_id, who.account_id);
+    assert_id(key.building_id, who.primary_id);
+    assert_id(key.member_id, member);
+    assert_int_equal(key.scopes, member_scopes(MEMBER_RESIDENT));
+    key = admitted(tx, OWNER);
+    assert_id(key.account_id, who.account_id);
+    assert_false(id_given(&key.building_id) || id_given(&key.member_id));
+    assert_none(member_remove(tx, &member));
+    key = admitted(tx, STR("guest@example.com"));
+    assert_string_not_equal(key.account_id.text, who.account_id.text);
+    assert_false(id_given(&key.member_id));
+}
+
+static void test_where_only_listed_addresses_sign_in_members_are_listed_on_the_website(struct tx *tx)
+{
+    struct key_issued issued = sign_in(tx, OWNER);
+    struct principal who;
+    struct id member;
+    struct challenge c;
+    assert_none(authenticate(tx, &issued, &who));
+    assert_none(member_create(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    struct config listed = *tx->config;
+    const struct config *config = tx->config;
+    listed.listed = true;
+    tx->config = &listed;
+    assert_id(admitted(tx, STR("guest@example.com")).member_id, member);
+    assert_none(session_challenge_site(tx, STR("stranger@example.com"), &c));
+    assert_false(c.mailed);
+    tx->config = config;
+}
+
 static void test_a_member_with_an_account_can_sign_in(struct tx *tx)
 {
     struct key_issued key = sign_in(tx, OWNER);
@@ -283,13 +333,14 @@ static void test_the_purge_deletes_old_challenges_in_batches(struct tx *tx)
         x(test_the_mail_has_address_code_and_validity_and_loads_nothing) x(test_the_title_of_the_mail_is_its_subject)  \
             x(test_a_correct_code_creates_an_account_with_a_building_and_a_session)                                    \
                 x(test_a_second_sign_in_finds_the_account) x(test_a_code_works_once)                                   \
-                    x(test_the_fifth_wrong_code_invalidates_a_challenge) x(test_malformed_codes_use_attempts)          \
-                        x(test_another_address_or_challenge_uses_no_attempt)                                           \
-                            x(test_a_challenge_is_valid_for_15_minutes)                                                \
-                                x(test_three_pending_challenges_are_the_limit_and_only_used_ones_make_room)            \
-                                    x(test_after_ten_unused_challenges_in_a_day_an_address_gets_one_an_hour)           \
-                                        x(test_challenges_that_are_used_do_not_count_towards_the_day)                  \
-                                            x(test_an_invited_member_without_an_account_cannot_sign_in)                \
-                                                x(test_a_member_with_an_account_can_sign_in)                           \
-                                                    x(test_the_purge_deletes_old_challenges_in_batches)
+                    x(test_the_fifth_wrong_code_invalidates_a_challenge) x(test_malformed_codes_use_attempts) x(       \
+                        test_another_address_or_challenge_uses_no_attempt) x(test_a_challenge_is_valid_for_15_minutes) \
+                        x(test_three_pending_challenges_are_the_limit_and_only_used_ones_make_room)                    \
+                            x(test_after_ten_unused_challenges_in_a_day_an_address_gets_one_an_hour)                   \
+                                x(test_challenges_that_are_used_do_not_count_towards_the_day) x(                       \
+                                    test_an_invited_member_without_an_account_cannot_sign_in)                          \
+                                    x(test_the_website_signs_a_member_in_to_the_building_and_an_owner_to_the_account)  \
+                                        x(test_where_only_listed_addresses_sign_in_members_are_listed_on_the_website)  \
+                                            x(test_a_member_with_an_account_can_sign_in)                               \
+                                                x(test_the_purge_deletes_old_challenges_in_batches)
 TX_RUN(TESTS)

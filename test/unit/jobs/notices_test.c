@@ -4,6 +4,7 @@
 #include "domain/browser.h"
 #include "domain/building_fixture.h"
 #include "domain/push.h"
+#include "domain/session.h"
 #include "jobs/notices.h"
 
 #define UA_PUBLIC "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
@@ -87,7 +88,8 @@ static enum err subscribe_run(struct tx *tx, void *arg)
         .language = STR("en"),
         .endpoint = arena_printf(tx->arena, "%s/%d?x=1", s->f->receiver->url, s->i),
     };
-    enum err e = browser_issue(tx, &r.account_id, STR_NONE, true, &issued);
+    const struct key_options key = session_key(&r.account_id);
+    enum err e = browser_issue(tx, &key, STR_NONE, true, &issued);
     browser_hash(str_z(issued.cookie), r.browser.hash);
     assert_true(webpush_receiver_parse(STR(UA_PUBLIC), STR(AUTH), &r.keys));
     return e ? e : push_subscribe(tx, &r);

@@ -37,6 +37,7 @@ export function attend(refresh) {
     navigator.serviceWorker?.addEventListener('message', come);
     navigator.serviceWorker?.startMessages();
     if (!building.virtual_number || data.account.subscription.status !== 'active') return; // nobody can call
+    if (!data.account.capabilities.scopes.includes('calls:listen')) return; // this person answers none
     ring(data.page.door);
     live((event) => {
         if (event.type.startsWith('call.')) ring([event]);

@@ -1,6 +1,6 @@
 // What all pages of signed-in people do: the building switch, the account's menu, signing in again and signing out.
 import { CallError, call, whenSignedOut } from './call.js';
-import { building, data } from './data.js';
+import { building, data, has } from './data.js';
 import { toast } from './dialog.js';
 import { attend } from './doorbell.js';
 import { forget } from './keep.js';
@@ -9,7 +9,7 @@ import { signInAgain } from './session.js';
 import { errorText } from './texts.js';
 import { h, icon, patch } from './view.js';
 
-export { building, data };
+export { building, data, has };
 
 /** The element of that ID, which the page has. @template {HTMLElement} T @param {string} id @returns {T} */
 export const at = (id) => /** @type {T} */ (document.getElementById(id));
@@ -52,6 +52,8 @@ patch(at('places'), data.buildings.data.map((one) => h('li', { key: one.id },
 if (new URLSearchParams(location.search).has('building')) {
     for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('.top a'))) link.search = `?building=${building.id}`;
 }
+
+for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('.top a'))) if (!has(link.pathname)) (link.closest('li') ?? link).remove();
 
 // ---- menus ----
 
