@@ -95,8 +95,9 @@ enum err member_first(struct tx *tx, struct str email, struct member *ret)
     enum err e = db_one(tx->db, SQL(member_first, .email = email), &c);
     if (e)
         return e;
-    const struct row_member_first row = row_member_first(&c, NULL);
-    *ret = (struct member){.id = row.id, .building_id = row.building_id, .account_id = row.account_id};
+    const struct row_member_first row = row_member_first(&c, tx->arena);
+    *ret =
+        (struct member){.id = row.id, .building_id = row.building_id, .account_id = row.account_id, .name = row.name};
     return ERR_NONE;
 }
 

@@ -19,7 +19,8 @@ enum err member_create(struct tx *tx, const struct id *building, struct str name
 enum err member_list(struct tx *tx, const struct member **ret, size_t *ret_count) CHECKED;
 /* The scopes of a member's website session. */
 uint32_t member_scopes(enum member_role role);
-/* The membership that an address (lower case) signs in to: sets only the IDs of *ret. Fails with ERR_NOT_FOUND. */
+/* The membership that an address (lower case) signs in to: sets only the IDs and the name of *ret, in the arena.
+ * Fails with ERR_NOT_FOUND. */
 enum err member_first(struct tx *tx, struct str email, struct member *ret) CHECKED;
 /* All but the building's label, in the arena. Fails with ERR_NOT_FOUND. */
 enum err member_get(struct tx *tx, const struct id *member, struct member *ret) CHECKED;

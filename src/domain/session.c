@@ -159,9 +159,12 @@ static enum err principal_of_address(struct tx *tx, struct str email, struct key
     if (e)
         return e;
     *ret = session_key(&account);
+    if (!id_given(&m.id))
+        return ERR_NONE;
     ret->building_id = m.building_id;
     ret->member_id = m.id;
-    ret->scopes = id_given(&m.id) ? member_scopes(MEMBER_RESIDENT) : ret->scopes;
+    ret->name = m.name;
+    ret->scopes = member_scopes(MEMBER_RESIDENT);
     return ERR_NONE;
 }
 

@@ -43,7 +43,8 @@ enum err session_own(struct tx *tx, struct str email, struct str challenge, stru
 /* The same without a session: *ret_account is the account. */
 enum err session_redeem(struct tx *tx, struct str email, struct str challenge, struct str otp,
                         struct id *ret_account) CHECKED;
-/* The same on the website: *ret is the key of the address's own account, else of a membership, else of a new account.
+/* The same on the website: *ret is the key of the address's own account, else of a membership, with its name, else of a
+ * new account.
  */
 enum err session_admit(struct tx *tx, struct str email, struct str challenge, struct str otp,
                        struct key_options *ret) CHECKED;

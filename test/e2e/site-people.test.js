@@ -43,6 +43,13 @@ describe('a member of a building', () => {
         assert.deepEqual(ok(await site.get('/v1/buildings')).data.map((one) => one.id), [owner.building.id]);
     });
 
+    // ACCOUNT-40
+    it('is named to the owner', async () => {
+        const { site: theirs } = await signInBrowser(client, { email: owner.email });
+        const keys = ok(await theirs.get('/v1/auth/keys')).data;
+        assert.deepEqual(keys.filter(({ name }) => name === 'Guest').map(({ type }) => type), ['web_session']);
+    });
+
     it('makes and ends grants', async () => {
         const made = ok(await site.post('/v1/unlock', { type: 'passcode' }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
         assert.match(made.created_by, /^[0-9a-f]{24}$/);

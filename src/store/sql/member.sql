@@ -18,7 +18,7 @@ SELECT building_id:id, account_id:id, name:text, email:text, phone:text, created
 
 -- name: member_first
 -- The oldest building of an address.
-SELECT building_id:id, id:id, account_id:id FROM member WHERE email = $email:text ORDER BY building_id, id LIMIT 1
+SELECT building_id:id, id:id, account_id:id, name:text FROM member WHERE email = $email:text ORDER BY building_id, id LIMIT 1
 
 -- name: member_delete
 DELETE FROM member WHERE building_id = $building_id:id AND id = $id:id

@@ -276,6 +276,7 @@ static void test_the_website_signs_a_member_in_to_the_building_and_an_owner_to_t
     assert_id(key.account_id, who.account_id);
     assert_id(key.building_id, who.primary_id);
     assert_id(key.member_id, member);
+    assert_str(key.name, "Guest");
     assert_int_equal(key.scopes, member_scopes(MEMBER_RESIDENT));
     key = admitted(tx, OWNER);
     assert_id(key.account_id, who.account_id);
