@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { ok } from './lib/client.js';
 import { nameOf, SIGHTS, useBrowser } from './lib/signed.js';
 import { signInBrowser } from './lib/site.js';
+import { written } from './lib/site-page.js';
 import { grant, message, resident, setSubscription, signIn, useWorld } from './lib/world.js';
 
 const FIREFOX = 'Mozilla/5.0 (Android 14; Mobile; rv:128.0) Gecko/128.0 Firefox/128.0';
@@ -25,14 +26,12 @@ describe('the account\'s page', () => {
         const first = freshPhone(), second = freshPhone();
         await page.getByLabel('Phone number').fill(`(${first.slice(2, 5)}) ${first.slice(5, 8)}-${first.slice(8)}`);
         await page.keyboard.press('Enter');
-        await page.getByText(`A code for ${first} is on its way`).waitFor();
+        await page.getByText(`A code for ${written(first)} is on its way`).waitFor();
         const { code } = await message(client, first, 'sms');
-        await page.getByLabel('The six digits').fill(code === '000000' ? '111111' : '000000');
-        await page.keyboard.press('Enter');
+        await page.getByLabel('The six digits').fill(code === '000000' ? '111111' : '000000'); // the last digit sends it
         await page.getByText('This code is wrong.').waitFor();
         b.expect(400);
         await page.getByLabel('The six digits').fill(code);
-        await page.keyboard.press('Enter');
         await page.getByText('Calls now come to this phone').waitFor();
         await page.waitForFunction(() => document.activeElement?.id === 'phone');
         assert.equal((await phone(person)).phone_number, first);
@@ -40,12 +39,11 @@ describe('the account\'s page', () => {
         await page.waitForFunction(() => document.activeElement?.id === 'f-phone_number');
         await page.keyboard.type(second);
         await page.keyboard.press('Enter');
-        await page.getByText(`A code for ${second} is on its way`).waitFor();
-        await page.getByText(first).waitFor();
+        await page.getByText(`A code for ${written(second)} is on its way`).waitFor();
+        await page.getByText(written(first)).waitFor();
         assert.equal((await phone(person)).phone_number, first);
         await page.reload();
         await page.getByLabel('The six digits').fill((await message(client, second, 'sms')).code);
-        await page.keyboard.press('Enter');
         await page.getByText('Calls now come to this phone').waitFor();
         assert.equal((await phone(person)).phone_number, second);
         await b.close(page);

@@ -80,6 +80,9 @@ describe('a browser', () => {
         await new Promise((done) => { setTimeout(done, 3000); }); // the microphone beeps each second
         await press('Open the door');
         await bell.getByText('You opened the door').waitFor();
+        await page.setViewportSize({ width: 390, height: 800 });
+        const [mute, end, open] = await Promise.all(['Mute', 'Hang up', 'Open the door'].map((name) => page.getByRole('button', { name }).boundingBox()));
+        assert.ok(mute.y === end.y && open.width > 1.9 * end.width, JSON.stringify([mute, end, open]));
         await press('Hang up');
         await ended();
         assert.ok(loudness() > 300, `the box heard ${loudness()}`);

@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto';
 import { Browser, checkAccessible } from './lib/browser.js';
 import { added, owner, verifyPhone } from './lib/buildings.js';
 import { ok } from './lib/client.js';
-import { checkSights, HOSTILE, openSigned, picture } from './lib/site-page.js';
+import { checkSights, HOSTILE, openSigned, picture, written } from './lib/site-page.js';
 import { eventually, grant, message, resident, signIn, useWorld, visit } from './lib/world.js';
 
 describe('the page of a building', () => {
@@ -51,7 +51,7 @@ describe('the page of a building', () => {
         const card = part(page, 'This door');
         await card.getByLabel('Name', { exact: true }).fill('The Mill');
         await card.getByLabel('Name on the call box').fill('Ortega 4B');
-        await card.getByLabel('Street and number').fill('1 Mill Lane');
+        await card.getByLabel('Street, number and flat').fill('1 Mill Lane');
         await card.getByLabel('City').fill('Salem');
         await card.getByLabel('State or province').selectOption('OR');
         await card.getByLabel('Postal code').fill('97301');
@@ -166,7 +166,7 @@ describe('the page of a building', () => {
         await page.getByRole('button', { name: 'Add a phone' }).click();
         await page.keyboard.type('+1 514 555-0199');
         await page.getByRole('button', { name: 'Add a phone' }).click();
-        await page.keyboard.type('+15145550198');
+        await page.keyboard.type('(514) 555-0198');
         await page.getByLabel('They ring').selectOption('One after the other');
         await page.getByLabel('Visitors may leave a message').check();
         await save(page, 'Phones');
@@ -191,8 +191,7 @@ describe('the page of a building', () => {
         await page.keyboard.press('Enter');
         await page.locator('dialog [name=code]').waitFor();
         await page.locator('dialog [name=code]').fill((await message(client, number, 'sms')).code);
-        await page.keyboard.press('Enter');
-        await part(page, 'Phones').getByText(number).waitFor();
+        await part(page, 'Phones').getByText(written(number)).waitFor();
         await closing(page);
     });
 
@@ -208,7 +207,7 @@ describe('the page of a building', () => {
             const dialog = page.locator('dialog').first();
             const type = async (name, text) => {
                 await dialog.locator(`[name=${name}]`).fill(text);
-                await page.keyboard.press('Enter');
+                if (name !== 'code') await page.keyboard.press('Enter');
             };
             const give = async (button = 'Another phone') => {
                 await part(page, 'Phones').getByRole('button', { name: button, exact: true }).click();
@@ -235,9 +234,8 @@ describe('the page of a building', () => {
             assert.equal(await dialog.locator('[name=code]').getAttribute('aria-invalid'), 'true');
             await page.keyboard.press('Control+A');
             await page.keyboard.type(code);
-            await page.keyboard.press('Enter');
             await part(page, 'Phones').getByText('Given for this building alone').waitFor();
-            await part(page, 'Phones').getByText(number).waitFor();
+            await part(page, 'Phones').getByText(written(number)).waitFor();
             await dialog.waitFor({ state: 'detached' });
             assert.equal((await settings()).forward_phone, number);
             assert.equal(await accountPhone(), number);
@@ -257,7 +255,7 @@ describe('the page of a building', () => {
             assert.equal((await settings()).forward_phone, person.phone);
             assert.equal(await accountPhone(), next);
             await part(page, 'Phones').getByRole('button', { name: 'Remove', exact: true }).click();
-            await part(page, 'Phones').getByText(next).waitFor();
+            await part(page, 'Phones').getByText(written(next)).waitFor();
             assert.equal((await settings()).forward_phone, null);
             assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Another phone');
             await closing(page);
@@ -271,7 +269,7 @@ describe('the page of a building', () => {
             await dialog.locator('[name=code]').waitFor();
             await page.reload();
             await give();
-            await dialog.getByText(`We sent a code to ${number}.`).waitFor();
+            await dialog.getByText(`We sent a code to ${written(number)}.`).waitFor();
             await type('code', (await message(client, number, 'sms')).code);
             await part(page, 'Phones').getByText('Given for this building alone').waitFor();
             assert.equal((await settings()).forward_phone, number);
@@ -299,7 +297,7 @@ describe('the page of a building', () => {
             await dialog.locator('#f-code-note').getByText('has not confirmed this number').waitFor();
             await dialog.getByRole('button', { name: 'Another number' }).click();
             await type('phone_number', other);
-            await part(page, 'Phones').getByText(other).waitFor();
+            await part(page, 'Phones').getByText(written(other)).waitFor();
             browser.takeComplaints();
             await closing(page);
         });
@@ -315,7 +313,7 @@ describe('the page of a building', () => {
             await type('code', (await message(client, number, 'sms')).code);
             await second.waitFor();
             assert.deepEqual(await second.locator('dt').allInnerTexts(), ['This building’s phone']);
-            assert.deepEqual(await second.locator('dd b').allInnerTexts(), [number, person.phone]);
+            assert.deepEqual(await second.locator('dd b').allInnerTexts(), [number, person.phone].map(written));
             await checkAccessible(page);
             await picture(page, 'building-phone-conflict');
             await page.keyboard.press('Escape');
@@ -323,14 +321,14 @@ describe('the page of a building', () => {
             await page.waitForFunction(() => document.querySelector('form[aria-busy=true]') === null);
             await dialog.getByRole('button', { name: 'Confirm' }).click();
             await second.getByRole('button', { name: 'Save yours' }).click();
-            await part(page, 'Phones').getByText(number).waitFor();
+            await part(page, 'Phones').getByText(written(number)).waitFor();
             await dialog.waitFor({ state: 'detached' });
             assert.equal((await settings()).forward_phone, number);
             await set(null);
             await give('Change');
             await type('phone_number', person.phone);
             await second.waitFor();
-            assert.deepEqual(await second.locator('dd b').allInnerTexts(), [person.phone, 'Your account’s phone']);
+            assert.deepEqual(await second.locator('dd b').allInnerTexts(), [written(person.phone), 'Your account’s phone']);
             await second.getByRole('button', { name: 'Keep the others' }).click();
             await part(page, 'Phones').getByText('Your account’s phone').waitFor();
             assert.equal((await settings()).forward_phone, null);
@@ -372,9 +370,31 @@ describe('the page of a building', () => {
         const page = await open(person);
         await page.emulateMedia({ media: 'print' });
         const text = await page.locator('body').innerText();
-        assert.ok(text.includes(person.number) && text.includes('Please set up my entry'), text);
+        assert.ok(text.includes(written(person.number)) && text.includes('Please set up my entry'), text);
         assert.ok(!/Test the door|Greetings|Ring the bell|Settings/.test(text), text);
         await picture(page, 'building-letter');
+        const pdf = (await page.pdf({ format: 'Letter' })).toString('latin1');
+        assert.equal(pdf.match(/\/Type \/Page\b/g).length, 1);
+        await closing(page);
+    });
+
+    it('asks before unsaved greetings are lost', async () => {
+        const person = await resident(client);
+        const page = await open(person);
+        const asked = [];
+        page.on('dialog', (dialog) => {
+            asked.push(dialog.type());
+            dialog.accept();
+        });
+        const greeting = page.getByLabel('Before a code is asked for');
+        await greeting.fill('Hello');
+        await page.reload();
+        await greeting.fill('Hello');
+        await save(page, 'Greetings');
+        await saved(page);
+        await page.reload();
+        await greeting.waitFor();
+        assert.deepEqual(asked, ['beforeunload']);
         await closing(page);
     });
 

@@ -5,7 +5,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { Browser, checkAccessible } from './lib/browser.js';
 import { addition, added, buildings, owner } from './lib/buildings.js';
-import { checkSights, checkTargets, HOSTILE, openSigned, picture } from './lib/site-page.js';
+import { checkSights, checkTargets, HOSTILE, openSigned, picture, written } from './lib/site-page.js';
 import { resident, signIn, useWorld } from './lib/world.js';
 
 describe('the page of all buildings', () => {
@@ -24,7 +24,7 @@ describe('the page of all buildings', () => {
         await page.getByRole('button', { name: 'Add a building' }).click();
         const dialog = page.getByRole('dialog', { name: 'Add a building' });
         await dialog.getByLabel('Name').fill(label);
-        await dialog.getByLabel('Street and number').fill('1 Main Street');
+        await dialog.getByLabel('Street, number and flat').fill('1 Main Street');
         await dialog.getByLabel('City').fill('Portland');
         await dialog.getByLabel('State or province').selectOption('OR');
         await dialog.getByLabel('Postal code').fill(zip);
@@ -52,6 +52,9 @@ describe('the page of all buildings', () => {
         await page.getByText('was added').waitFor();
         await page.getByRole('heading', { name: 'Cabin' }).waitFor();
         assert.deepEqual(await names(page), ['Home', 'Cabin']);
+        await page.locator('#where summary').click();
+        await page.locator('#places').getByText('Cabin').waitFor();
+        await page.locator('#where summary').click();
         await checkAccessible(page);
         await picture(page, 'buildings-added');
         await page.getByRole('button', { name: 'Set it up' }).click();
@@ -79,7 +82,7 @@ describe('the page of all buildings', () => {
         assert.equal(await page.getByRole('button', { name: 'Remove Home' }).count(), 0);
         await page.getByRole('button', { name: 'Remove Cabin' }).click();
         const dialog = page.getByRole('dialog', { name: 'Remove this building?' });
-        await dialog.getByText(`The number ${cabin.virtual_number} is given up for good.`).waitFor();
+        await dialog.getByText(`The number ${written(cabin.virtual_number)} is given up for good.`).waitFor();
         await dialog.getByText('2 now, then 1').waitFor();
         await picture(page, 'buildings-remove');
         await page.keyboard.press('Escape');
@@ -98,7 +101,7 @@ describe('the page of all buildings', () => {
         const page = await open(person);
         const dialog = await fill(page, { zip: 'x' });
         await dialog.getByText('Check the address').waitFor();
-        assert.equal(await dialog.getByLabel('Street and number').inputValue(), '1 Main Street');
+        assert.equal(await dialog.getByLabel('Street, number and flat').inputValue(), '1 Main Street');
         await dialog.getByLabel('Postal code').fill('97201');
         await dialog.getByRole('button', { name: 'See the price' }).click();
         await dialog.getByText('1 now, then 2').waitFor();

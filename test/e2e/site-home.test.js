@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Browser, checkAccessible, checkFits } from './lib/browser.js';
 import { added, owner } from './lib/buildings.js';
 import { ok } from './lib/client.js';
+import { written } from './lib/site-page.js';
 import { COOKIE } from './lib/site.js';
 import { eventually, freshEmail, grant, message, resident, useWorld, visit } from './lib/world.js';
 
@@ -60,7 +61,6 @@ describe('the website', () => {
         });
         if (remember) await page.getByLabel('Remember this browser for 30 days').check();
         await page.getByLabel('Code from the e-mail').fill(code);
-        await page.getByRole('button', { name: 'Sign in' }).click();
         await arrived(page);
     }
 
@@ -89,11 +89,10 @@ describe('the website', () => {
         });
         await page.getByText(`We sent a code of six digits to ${person.email}.`).waitFor();
         await page.keyboard.type(code);
-        await page.keyboard.press('Enter');
         await page.getByRole('heading', { name: 'Nobody gets in' }).waitFor();
-        await page.getByText(`Your number: ${person.number}`).waitFor();
+        await page.getByText(`Your number: ${written(person.number)}`).waitFor();
         await page.getByText('Release key: 9#').waitFor();
-        await page.getByText('3 of 6').waitFor();
+        await page.getByText('3 of 7').waitFor();
         const cookie = await cookieOf(page);
         assert.deepEqual([cookie.httpOnly, cookie.secure, cookie.sameSite, cookie.expires], [true, true, 'Lax', -1]);
         await reachSignOut(page);
@@ -112,7 +111,6 @@ describe('the website', () => {
         await page.getByLabel('E-mail address').fill(email);
         const code = await codeAfter(email, () => page.getByRole('button', { name: 'Send me a code' }).click());
         await page.getByLabel('Code from the e-mail').fill(code === '000000' ? '111111' : '000000');
-        await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByText('This code is wrong or too old.').waitFor();
         assert.equal(await page.getByLabel('Code from the e-mail').getAttribute('aria-invalid'), 'true');
         await checkAccessible(page);
@@ -121,7 +119,6 @@ describe('the website', () => {
         const another = await codeAfter(email, () => page.getByRole('button', { name: 'Send another code' }).click());
         await page.getByText('Another code is on its way.').waitFor();
         await page.getByLabel('Code from the e-mail').fill(another);
-        await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByRole('heading', { name: 'Your door is not connected yet' }).waitFor();
         await closing(page);
     });
@@ -138,6 +135,94 @@ describe('the website', () => {
         await page.getByRole('button', { name: 'End Dog walker now' }).click();
         await page.getByRole('heading', { name: 'A code opens the door' }).waitFor();
         await page.getByText('Dog walker has ended').waitFor();
+        await closing(page);
+    });
+
+    it('says only the last that happened to the same timer', async () => {
+        const person = await resident(client);
+        const page = await browser.page(url);
+        await signIn(page, person.email);
+        await page.getByRole('button', { name: 'Let the next visitor in' }).click();
+        await page.getByLabel('Name').fill('Plumber');
+        await page.getByRole('button', { name: 'Let them in' }).click();
+        await page.locator('.toast').getByText('The next caller gets in until').waitFor();
+        await page.getByRole('button', { name: 'End Plumber now' }).click();
+        await page.getByText('Plumber has ended').waitFor();
+        assert.equal(await page.locator('.toast').count(), 1);
+        await closing(page);
+    });
+
+    it('counts many codes, and names three', async () => {
+        const person = await resident(client);
+        for (const label of ['Ana', 'Ben', 'Cleo', 'Dan', 'Eve']) await grant(person, { type: 'passcode', label });
+        const page = await browser.page(url);
+        await signIn(page, person.email);
+        const rung = page.locator('.rung', { hasText: '5 codes' });
+        assert.equal(await rung.locator('.small').innerText(), 'Eve, Dan, Cleo and 2 more');
+        for (let i = 0; i < 46; i++) await grant(person, { type: 'passcode', label: `Guest ${i}` });
+        await page.reload();
+        await page.locator('.rung', { hasText: '50 codes or more' }).waitFor();
+        await closing(page);
+    });
+
+    it('closes a sheet by Back, and asks before typed text is lost', async () => {
+        const person = await resident(client);
+        const page = await browser.page(url);
+        await signIn(page, person.email);
+        await page.goto(`${w.daemon.https}/access`);
+        await page.goto(url);
+        const sheet = page.getByRole('dialog', { name: 'Let the next visitor in' });
+        const question = page.getByRole('dialog', { name: 'Discard what you typed?' });
+        const length = await page.evaluate(() => history.length);
+        const open = () => page.getByRole('button', { name: 'Let the next visitor in' }).click();
+        const back = () => page.evaluate(() => history.back());
+        await open();
+        await back();
+        await sheet.waitFor({ state: 'detached' });
+        for (const lose of [back, () => page.keyboard.press('Escape'), () => page.mouse.click(5, 5)]) {
+            await open();
+            await sheet.getByLabel('Name').fill('Plumber');
+            await lose();
+            await question.getByRole('button', { name: 'Cancel' }).click();
+            await question.waitFor({ state: 'detached' });
+            assert.equal(await sheet.getByLabel('Name').inputValue(), 'Plumber');
+            await lose();
+            await question.getByRole('button', { name: 'Discard' }).click();
+            await sheet.waitFor({ state: 'detached' });
+        }
+        await eventually(() => page.evaluate(() => history.state === null), 'the entry of the sheet is gone');
+        assert.ok(await page.evaluate(() => history.length) <= length + 1);
+        await page.goBack();
+        await page.waitForURL(`${w.daemon.https}/access`);
+        await closing(page);
+    });
+
+    it('leads to the letter to the manager, until it is printed', async () => {
+        const person = await resident(client, { tone: '9' });
+        const page = await browser.page(url);
+        await signIn(page, person.email);
+        await page.getByRole('button', { name: 'See the letter' }).click();
+        await page.getByRole('heading', { name: 'Letter to the manager' }).waitFor();
+        await page.getByText('Give this door an address and a name on the call box').waitFor();
+        await page.evaluate(() => { window.print = () => {}; });
+        await page.getByRole('button', { name: 'Print' }).click();
+        await page.goto(url);
+        await page.locator('.steps .done', { hasText: 'Letter to the manager' }).waitFor();
+        await closing(page);
+    });
+
+    it('has no scroll bar on a short page, and leaves room for it at a large zoom', async () => {
+        const person = await resident(client);
+        const page = await browser.page(url);
+        await signIn(page, person.email);
+        await page.setViewportSize({ width: 1280, height: 800 });
+        await page.goto(`${w.daemon.https}/buildings`);
+        await page.locator('#page > *').first().waitFor();
+        assert.equal(await page.evaluate(() => document.documentElement.scrollHeight), 800);
+        assert.equal(await page.evaluate(() => Math.round(document.querySelector('body > footer').getBoundingClientRect().bottom)), 800);
+        await page.setViewportSize({ width: 320, height: 200 }); // 1280 by 800 at 400 %
+        assert.equal(await page.locator('.tabs').evaluate((tabs) => getComputedStyle(tabs).position), 'static');
+        await checkFits(page);
         await closing(page);
     });
 
@@ -198,7 +283,7 @@ describe('the website', () => {
             return page.getByText('Your number: ').isVisible();
         };
         await eventually(ready, 'a number');
-        const number = /\+\d+/.exec(await page.getByText('Your number: ').innerText())[0];
+        const number = /\+[\d ()-]+/.exec(await page.getByText('Your number: ').innerText())[0].replace(/[^+\d]/g, '');
         await page.getByRole('button', { name: 'Set the key' }).click();
         await page.getByRole('textbox', { name: 'Key' }).fill('9');
         await page.keyboard.press('Enter');
@@ -212,17 +297,16 @@ describe('the website', () => {
         const phone = `+1${randomInt(2_000_000_000, 10_000_000_000)}`;
         await page.getByLabel('Telephone number').fill(phone);
         await page.keyboard.press('Enter');
-        await page.getByText(`We sent a code to ${phone}.`).waitFor();
+        await page.getByText(`We sent a code to ${written(phone)}.`).waitFor();
         await checkAccessible(page);
         await page.getByLabel('Code', { exact: true }).fill((await message(client, phone, 'sms')).code);
-        await page.keyboard.press('Enter');
         await page.getByText('Your phone is verified').waitFor();
         await page.locator('.acts').getByRole('button', { name: 'Let the next visitor in' }).click();
         await page.getByRole('button', { name: 'Let them in' }).click();
         await page.getByRole('heading', { name: 'The next caller gets in' }).waitFor();
         await visit(client, { to: number });
         await page.reload();
-        await page.getByText('5 of 6').waitFor();
+        await page.getByText('6 of 7').waitFor();
         await picture(page, 'home-last-step');
         await page.getByRole('button', { name: 'It opened' }).click();
         await page.getByRole('region', { name: 'Set up your door' }).waitFor({ state: 'detached' });
@@ -250,7 +334,6 @@ describe('the website', () => {
             await again.getByLabel('Code from the e-mail').waitFor();
         });
         await again.getByLabel('Code from the e-mail').fill(code);
-        await page.keyboard.press('Enter');
         await page.getByRole('dialog', { name: 'Share: Anna & Tom' }).waitFor();
         assert.ok(browser.takeComplaints().every((line) => /status of 401/.test(line)));
         const { data } = ok(await person.client.get('/v1/unlock'));

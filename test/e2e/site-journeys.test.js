@@ -25,7 +25,6 @@ describe('a resident on the website', () => {
         await press('Send me a code');
         await page.getByLabel('Code from the e-mail').waitFor();
         await page.getByLabel('Code from the e-mail').fill((await message(client, email)).code);
-        await press('Sign in');
         await page.getByRole('heading', { name: 'Set up your door' }).waitFor();
         await page.goto(`${w.daemon.https}/billing`);
         await press('Choose: Yearly plan');

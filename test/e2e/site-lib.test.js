@@ -17,7 +17,7 @@ describe('the library of the pages', () => {
     before(async () => {
         directory = mkdtempSync(join(tmpdir(), 'portero-lib-'));
         writeFileSync(join(directory, 'texts.json'), JSON.stringify({ 'page.zone': '{city} time', 'error.other': 'That did not work.', 'error.INVALID_TONE': 'Wrong key.', 'page.save': 'Save', 'page.undo': 'Undo' }));
-        const names = ['view', 'form', 'call', 'dialog', 'time'];
+        const names = ['view', 'form', 'call', 'dialog', 'time', 'phone'];
         writeFileSync(join(directory, 'all.js'), names.map((name) => `export * from '${join(LIB, name)}.js';`).join('\n'));
         const script = execFileSync('esbuild', [join(directory, 'all.js'), '--bundle', '--format=iife', '--global-name=lib', `--alias:texts=${join(directory, 'texts.json')}`, '--log-level=warning'], { encoding: 'utf8' });
         browser = await Browser.start();
@@ -123,6 +123,14 @@ describe('the library of the pages', () => {
             const [first, second, third] = tries;
             return [seen, first[1] === second[1], first[1] === third[1], tries.map(([tone]) => tone)];
         }), [[['Wrong key.', '', 'true', '9'], ['', 'That did not work.', null, '9'], ['', '', null, '9#']], true, false, ['9', '9', '9#']]);
+    });
+
+    it('reads and writes telephone numbers as people do', async () => {
+        assert.deepEqual(await inPage(({ e164 }) => ['(514) 555-0142', '514.555.0142', '1 514 555 0142', '+1 (514) 555-0142', '00 34 612 345 678', '+44 (0)20 7946 0018', '+34612345678', '12'].map(e164)),
+            [...Array(4).fill('+15145550142'), '+34612345678', '+442079460018', '+34612345678', '12']);
+        const written = ['+1 (514) 555-0142', '+34 612 345 678', '+44 207 946 0018', '+33 612 345 678', '+353 861 234 567', '+7 912 345 6789', 'No phone yet', '+15'];
+        assert.deepEqual(await inPage(({ phoneText }) => ['+15145550142', '+34612345678', '+442079460018', '+33612345678', '+353861234567', '+79123456789', 'No phone yet', '+15'].map(phoneText)), written);
+        assert.deepEqual(await inPage(({ PHONE_PATTERN }, root, numbers) => numbers.map((number) => new RegExp(`^(?:${PHONE_PATTERN})$`, 'v').test(number)), [...written.slice(0, 6), '(514) 555-0142', 'No phone yet']), [...Array(7).fill(true), false]);
     });
 
     it('undoes in time, else acts when the page is left', async () => {

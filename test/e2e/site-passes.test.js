@@ -107,7 +107,7 @@ describe('the sentence of a pass', () => {
     // GRANT-8
     it('warns of the codes that are never generated, and of no other', async () => {
         const never = [...readFileSync(join(SITE, '../../src/tbl/easy_codes.def'), 'utf8').matchAll(/^EASY_CODE\("(\d+)"\)$/gm)].map(([, code]) => code);
-        const steps = [-9, -2, -1, 0, 1, 2, 3].flatMap((step) => [...'0123456789'].map((digit) => [0, 1, 2, 3].map((n) => Number(digit) + n * step)))
+        const steps = [-3, -2, -1, 0, 1, 2, 3].flatMap((step) => [...'0123456789'].map((digit) => [0, 1, 2, 3].map((n) => Number(digit) + n * step)))
             .filter((digits) => digits.every((digit) => digit >= 0 && digit < 10)).map((digits) => digits.join(''));
         const all = Array.from({ length: 10_000 }, (_, n) => String(n).padStart(4, '0'));
         const longer = ['123456', '000000', '654321', '87654321', '123457', '020202', '12345670'];

@@ -99,7 +99,7 @@ function put(grant, text) {
     if (!grant) return;
     grants.set(grant.id, grant);
     draw();
-    if (text) toast(text);
+    if (text) toast(text, grant.id);
 }
 
 /** @param {string} code @param {string} [except] the ID of the grant that may have it */
@@ -131,7 +131,7 @@ async function revoke(grant) {
     leaving.add(grant.id);
     draw();
     try {
-        const done = await later(t('revoked', { label: grant.label }), () => call('DELETE', `/v1/unlock/${grant.id}`));
+        const done = await later(t('revoked', { label: grant.label }), () => call('DELETE', `/v1/unlock/${grant.id}`), grant.id);
         if (done) grants.delete(grant.id);
     } catch (error) {
         tellError(error);

@@ -2,12 +2,12 @@
 // texts: person.
 import { CallError, call } from './lib/call.js';
 import { confirm, toast } from './lib/dialog.js';
-import { field, form } from './lib/form.js';
+import { codeField, field, form } from './lib/form.js';
 import { forget } from './lib/keep.js';
 import { mark } from './lib/marks.js';
 import { at, data, has, tellError } from './lib/page.js';
 import { personCard } from './lib/person.js';
-import { e164 } from './lib/phone.js';
+import { e164, phoneText } from './lib/phone.js';
 import { t } from './lib/texts.js';
 import { date, exactly, when } from './lib/time.js';
 import { h, patch } from './lib/view.js';
@@ -44,7 +44,7 @@ function returned() {
     if (end === 'cancel' && subscription.status === 'none') return h('p', { class: 'note', role: 'status', key: 'returned' }, t('cancelled'), ' ', h('a', { href: '/billing' }, t('cancelled_link')));
     if (end !== 'success') return false;
     if (subscription.status === 'none') return h('p', { class: 'note', role: 'status', key: 'returned' }, t('paying'));
-    return h('p', { class: 'note good', role: 'status', key: 'returned' }, number ? t('paid_number', { number }) : t('paid'), ' ', h('a', { href: '/' }, t('paid_link')));
+    return h('p', { class: 'note good', role: 'status', key: 'returned' }, number ? t('paid_number', { number: phoneText(number) }) : t('paid'), ' ', h('a', { href: '/' }, t('paid_link')));
 }
 
 // ---- the phone ----
@@ -92,8 +92,8 @@ function enterCode(pending) {
             document.getElementById('phone')?.focus();
         },
         more: h('div', { class: 'actions' }, buttons),
-    }, h('p', { role: 'status' }, t('sent', { number: pending.phone_number, when: when(pending.expires_at) })),
-    field({ name: 'code', label: t('code'), class: 'digits', autocomplete: 'one-time-code', inputmode: 'numeric', pattern: '[0-9 ]{6,}', required: true }));
+    }, h('p', { role: 'status' }, t('sent', { number: phoneText(pending.phone_number), when: when(pending.expires_at) })),
+    codeField('code', t('code'), { ref: undefined }));
 }
 
 function phonePart() {
@@ -109,7 +109,7 @@ function phoneCard() {
     return h('section', { class: 'card', 'aria-labelledby': 'phone', key: 'phone' },
         h('h2', { id: 'phone', tabindex: '-1' }, t('phone')), h('p', { class: 'quiet' }, t('phone_lead')),
         phone.verified && h('ul', { class: 'rows' }, h('li', null, mark('handset', 'good'),
-            h('div', null, h('b', { class: 'num' }, phone.phone_number), h('span', { class: 'small quiet' }, phone.verified_at ? t('verified_at', { when: date(phone.verified_at) }) : t('verified'))),
+            h('div', null, h('b', { class: 'num' }, phoneText(phone.phone_number ?? '')), h('span', { class: 'small quiet' }, phone.verified_at ? t('verified_at', { when: date(phone.verified_at) }) : t('verified'))),
             may && h('button', { type: 'button', onclick: () => { changing = true; draw(); document.getElementById('f-phone_number')?.focus(); } }, t('change')))),
         phonePart());
 }

@@ -5,7 +5,7 @@ import { CallError, call } from './lib/call.js';
 import { dialog, toast } from './lib/dialog.js';
 import { check, field, form } from './lib/form.js';
 import { at, building, data, tellError } from './lib/page.js';
-import { e164 } from './lib/phone.js';
+import { e164, PHONE_PATTERN, phoneText } from './lib/phone.js';
 import { setPhone } from './lib/setup.js';
 import { t } from './lib/texts.js';
 import { date, now, when, zone } from './lib/time.js';
@@ -41,8 +41,8 @@ const VALUES = { auto: t('auto'), events: t('events'), inband: t('inband'), info
 /** @param {string} name @param {any} value */
 function shown(name, value) {
     if (name === 'forward_phone' && value === null) return t('phone_linked');
-    const text = Array.isArray(value) ? value.join(', ') : name === 'address' ? line(value) : String(value ?? '');
-    return text === '' ? t('empty') : VALUES[text] ?? text;
+    const text = Array.isArray(value) ? value.map(phoneText).join(', ') : name === 'address' ? line(value) : String(value ?? '');
+    return text === '' ? t('empty') : VALUES[text] ?? phoneText(text);
 }
 
 /** The fields of settings without their objects. @param {Record<string, any>} one @returns {Record<string, any>} */
@@ -272,7 +272,7 @@ function ringForm() {
     },
     h('fieldset', { class: 'numbers', key: 'numbers' }, h('legend', null, t('numbers')), h('p', { class: 'hint' }, t('numbers_hint')),
         numbers.map(({ key, value }, i) => h('div', { class: 'number', key },
-            h('input', { name: `number${key}`, type: 'tel', value, 'aria-label': t('numbers_one', { count: i + 1 }), pattern: '\\+[0-9 \\(\\).\\-]{7,24}', title: t('number_hint'), autocomplete: 'off' }),
+            h('input', { name: `number${key}`, type: 'tel', value: phoneText(value), 'aria-label': t('numbers_one', { count: i + 1 }), pattern: PHONE_PATTERN, title: t('number_hint'), autocomplete: 'off' }),
             h('button', {
                 class: 'round plain', type: 'button', 'aria-label': t('numbers_remove', { count: i + 1 }),
                 onclick: () => {
@@ -302,7 +302,7 @@ function phoneCard() {
     const [change, text] = own ? [givePhone, t('change')] : primary || !account ? [changePhone, account ? t('change') : t('add')] : [givePhone, t('phone_another')];
     return h('section', { class: 'card', 'aria-labelledby': 'phones', key: 'phones' }, h('h2', { id: 'phones' }, t('phones')),
         h('ul', { class: 'rows' }, h('li', null, h('span', { class: 'sign' }, icon('phone')),
-            h('div', null, h('b', { class: 'num' }, own ?? account ?? t('no_phone')), h('span', { class: 'small quiet' },
+            h('div', null, h('b', { class: 'num' }, phoneText(own ?? account ?? t('no_phone'))), h('span', { class: 'small quiet' },
                 own ? t('phone_own') : !account ? t('no_phone_hint') : primary ? t('phone_hint') : t('phone_linked'))),
             h('div', { class: 'actions' }, h('button', { id: 'change-phone', type: 'button', onclick: () => change().catch(tellError) }, text),
                 own && h('button', { type: 'button', title: t('phone_follow'), onclick: () => followAccount().catch(tellError) }, t('phone_reset'))))),
@@ -325,25 +325,33 @@ function callersCard() {
         },
         check({ name: 'only', label: offered.length === 1 ? t('callers_only_one') : t('callers_only'), checked: listed }),
         h('fieldset', { class: 'numbers' }, h('legend', null, t('callers_numbers')),
-            offered.map((number, i) => check({ name: `caller${i}`, label: number, value: number, checked: listed ? callers.numbers.includes(number) : i === 0 }))),
+            offered.map((number, i) => check({ name: `caller${i}`, label: phoneText(number), value: number, checked: listed ? callers.numbers.includes(number) : i === 0 }))),
         field({ name: 'others', label: t('callers_others'), value: callers.others, options: [['forward', t('callers_forward')], ['reject', t('callers_reject')]], hint: t('callers_worth') })));
 }
 
 // ---- the letter, and a ring ----
 
+function printLetter() {
+    localStorage.setItem(`letter.${building.id}`, data.page.at); // a step of Home
+    print();
+}
+
+const BLANK = '_'.repeat(22);
+
 function letter() {
     return h('section', { class: 'card letter', 'aria-labelledby': 'letter', key: 'letter' },
-        h('div', { class: 'head' }, h('h2', { id: 'letter' }, t('letter')), h('button', { type: 'button', onclick: () => print() }, icon('file'), t('print'))),
+        h('div', { class: 'head' }, h('h2', { id: 'letter' }, t('letter')), h('button', { type: 'button', onclick: printLetter }, icon('file'), t('print'))),
+        !(settings.address && settings.call_box_name) && h('p', { class: 'note', key: 'whose' }, t('letter_whose')),
         h('div', { class: 'paper' },
             h('p', { class: 'num' }, date(now())),
             h('p', null, settings.address ? t('letter_at', { address: line(settings.address) }) : t('letter_to', { label: building.label })),
             h('p', null, t('letter_ask')),
-            h('dl', { class: 'facts' }, h('dt', null, t('letter_number')), h('dd', { class: 'figure' }, settings.virtual_number ?? ''),
+            h('dl', { class: 'facts' }, h('dt', null, t('letter_number')), h('dd', { class: 'figure' }, phoneText(settings.virtual_number ?? '')),
                 h('dt', null, t('letter_key')), h('dd', { class: 'figure' }, settings.unlock_tone ?? '______'),
-                h('dt', null, t('letter_name')), h('dd', null, settings.call_box_name ?? '______________________')),
+                h('dt', null, t('letter_name')), h('dd', null, settings.call_box_name ?? BLANK)),
             h('p', null, t('letter_how')),
             h('ol', null, h('li', null, t('letter_one')), h('li', null, t('letter_two')), h('li', null, t('letter_three'))),
-            h('p', null, t('letter_end')), h('p', { class: 'email' }, settings.call_box_name && [settings.call_box_name, h('br')], data.account.email)));
+            h('p', null, t('letter_end')), h('p', { class: 'email' }, settings.call_box_name ?? BLANK, h('br'), data.account.email)));
 }
 
 /** @typedef {{outcome: string, tones: string | null, said: string[], grant_label: string | null, rang: string[]}} Rung */
@@ -366,7 +374,7 @@ async function ring(values) {
 function heard(one) {
     const opened = one.outcome === 'released';
     return h('div', { class: opened ? 'note good' : 'note', role: 'status', key: 'heard' },
-        h('p', null, h('b', null, opened ? t('rang_open', { tones: one.tones ?? '', name: one.grant_label ?? '' }) : one.rang.length > 0 ? t('rang_phone', { number: one.rang.join(', ') }) : t('rang_nobody'))),
+        h('p', null, h('b', null, opened ? t('rang_open', { tones: one.tones ?? '', name: one.grant_label ?? '' }) : one.rang.length > 0 ? t('rang_phone', { number: one.rang.map(phoneText).join(', ') }) : t('rang_nobody'))),
         one.said.length > 0 && h('ul', { class: 'heard', 'aria-label': t('heard') }, one.said.map((text) => h('li', null, `“${text}”`))),
         h('p', null, h('a', { href: '/activity' }, t('see'))));
 }
@@ -375,7 +383,7 @@ function testCard() {
     return h('section', { class: 'card', 'aria-labelledby': 'test', key: 'test' }, h('h2', { id: 'test' }, t('test')),
         sandbox ? [h('p', { class: 'quiet' }, t('test_sandbox')),
             form({ class: 'stack', button: t('ring'), submit: ring }, field({ name: 'digits', label: t('digits'), inputmode: 'numeric', pattern: '[0-9*#]{0,64}', autocomplete: 'off', hint: t('digits_hint') }))]
-            : h('ol', { class: 'doing' }, h('li', null, t('test_one', { number: settings.virtual_number ?? '' })), h('li', null, t('test_two')), h('li', null, t('test_three'))),
+            : h('ol', { class: 'doing' }, h('li', null, t('test_one', { number: phoneText(settings.virtual_number ?? '') })), h('li', null, t('test_two')), h('li', null, t('test_three'))),
         rung && heard(rung),
         h('p', { class: 'small quiet', key: 'last' }, data.setup.last_successful_buzz_at ? t('last', { time: when(data.setup.last_successful_buzz_at) }) : t('never')));
 }
@@ -385,7 +393,7 @@ function waiting() {
 }
 
 function title() {
-    return h('header', { class: 'place', key: 'place' }, h('h1', null, building.label), h('p', { class: 'quiet num' }, settings.virtual_number ? t('dials', { number: settings.virtual_number }) : t('no_number')));
+    return h('header', { class: 'place', key: 'place' }, h('h1', null, building.label), h('p', { class: 'quiet num' }, settings.virtual_number ? t('dials', { number: phoneText(settings.virtual_number) }) : t('no_number')));
 }
 
 function draw() {

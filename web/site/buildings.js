@@ -4,7 +4,8 @@ import { addressFields, addressOf, changed, line } from './lib/address.js';
 import { CallError, call, newKey } from './lib/call.js';
 import { dialog } from './lib/dialog.js';
 import { field, form } from './lib/form.js';
-import { at, building, choose, data, tellError } from './lib/page.js';
+import { at, building, choose, data, drawPlaces, tellError } from './lib/page.js';
+import { phoneText } from './lib/phone.js';
 import { t } from './lib/texts.js';
 import { city, clock, money } from './lib/time.js';
 import { h, icon, patch } from './lib/view.js';
@@ -45,7 +46,8 @@ async function follow(now) {
     }
     if (operation && ['succeeded', 'failed'].includes(operation.status)) localStorage.removeItem(KEPT);
     if (operation?.status !== 'succeeded') return;
-    places = (await call('GET', '/v1/buildings')).data;
+    places = data.buildings.data = (await call('GET', '/v1/buildings')).data;
+    drawPlaces();
     draw();
     if (!places.some((one) => one.id === building.id)) choose(places[0].id);
 }
@@ -68,7 +70,7 @@ function progress() {
         status === 'running' && h('progress', { class: 'meter', 'aria-label': state[adding ? 1 : 2] }),
         status === 'running' && h('p', { class: 'small quiet' }, t('running_hint')),
         status === 'reconciliation_required' && h('p', null, t('stuck_hint'), ' ', h('code', null, id)),
-        status === 'succeeded' && adding && h('p', { class: 'num' }, result.virtual_number ? t('added_hint', { number: result.virtual_number }) : t('added_waits')),
+        status === 'succeeded' && adding && h('p', { class: 'num' }, result.virtual_number ? t('added_hint', { number: phoneText(result.virtual_number) }) : t('added_waits')),
         status === 'succeeded' && adding && h('div', { class: 'actions' }, h('button', { class: 'primary', type: 'button', onclick: () => choose(result.building_id, '/building') }, t('set_up'))));
 }
 
@@ -184,7 +186,7 @@ async function remove(place) {
     };
     const done = await dialog(t('remove_title'), (/** @type {(value?: Operation) => void} */ close, redraw) => [
         h('p', null, h('b', null, place.label)),
-        h('ul', { class: 'effects' }, place.virtual_number && h('li', null, t('loses_number', { number: place.virtual_number })), h('li', null, t('loses_grants')), h('li', null, t('loses_keys'))),
+        h('ul', { class: 'effects' }, place.virtual_number && h('li', null, t('loses_number', { number: phoneText(place.virtual_number) })), h('li', null, t('loses_grants')), h('li', null, t('loses_keys'))),
         confirmation(quote, once, () => preview().then(redraw), close)]);
     if (done) await follow(done);
 }
@@ -198,7 +200,7 @@ function row(place) {
     return h('li', { class: 'card place-card', key: place.id },
         h('div', null, h('div', { class: 'names' }, h('h2', null, place.label), here && h('span', { class: 'badge' }, t('here')), place.is_primary && h('span', { class: 'badge' }, t('primary'))),
             place.address && h('p', { class: 'quiet' }, line(place.address)),
-            h('p', { class: 'num' }, icon('phone'), place.virtual_number ?? t('no_number'))),
+            h('p', { class: 'num' }, icon('phone'), phoneText(place.virtual_number ?? t('no_number')))),
         h('div', { class: 'actions' },
             here ? h('a', { class: 'button', href: '/building' }, t('settings')) : h('button', { type: 'button', 'aria-label': t('switch_to', { name: place.label }), onclick: () => choose(place.id) }, t('switch')),
             !place.is_primary && h('button', { class: 'danger', type: 'button', disabled: busy, 'aria-label': t('remove_of', { name: place.label }), onclick: () => remove(place).catch(tellError) }, t('remove'))));

@@ -6,6 +6,7 @@ import { after, duration, isStale } from './lib/door_call.js';
 import { drawing } from './lib/drawing.js';
 import { flash, mayRing, setRing, sound } from './lib/door_sound.js';
 import { Line } from './lib/door_talk.js';
+import { phoneText } from './lib/phone.js';
 import { errorText, t } from './lib/texts.js';
 import { h, icon, patch } from './lib/view.js';
 
@@ -168,7 +169,7 @@ function titleOf({ call: { phase, opened, steps }, part, elsewhere }) {
 }
 
 /** @param {DoorCall} call */
-const callerOf = ({ caller }) => (caller === undefined ? '' : caller ?? t('withheld'));
+const callerOf = ({ caller }) => (caller === undefined ? '' : phoneText(caller ?? t('withheld')));
 
 /** @param {LiveEvent} event @param {Visit} visit */
 function stepText({ type, label, number, outcome, ended_by: by }, visit) {
@@ -234,11 +235,11 @@ function buttons(visit) {
             visit.line?.mute(visit.muted);
             draw();
         }, { 'aria-pressed': String(visit.muted) }),
-        press('open', 'door', opening ? t('opening') : t('open'), () => open(visit), { disabled: early, 'aria-busy': opening && 'true' }),
         ['listening', 'answering', 'talking'].includes(part) && press('end', 'hang', part === 'talking' ? t('hang_up') : t('stop'), () => {
             leave(visit);
             draw();
         }),
+        press('open', 'door', opening ? t('opening') : t('open'), () => open(visit), { disabled: early, 'aria-busy': opening && 'true' }),
     ];
 }
 

@@ -8,6 +8,7 @@ import { shareSheet } from './lib/grant_sheets.js';
 import { expect, letIn, openFor } from './lib/invite.js';
 import { whenSeen } from './lib/live.js';
 import { at, building, data, refresh, tellError } from './lib/page.js';
+import { phoneText } from './lib/phone.js';
 import { choosePlan, setPhone, setTone } from './lib/setup.js';
 import { t } from './lib/texts.js';
 import { hour, length, now, when, zoneNote } from './lib/time.js';
@@ -16,7 +17,7 @@ import { h, icon, patch } from './lib/view.js';
 /**
  * @typedef {import('./lib/grant.js').Grant} Grant
  * @typedef {{id: string, type: string, label: string, result: string, next_at: string | null}} Part
- * @typedef {{verdict: string, reason: string, grant_id: string | null, grant_label: string | null, keypad_closed_until: string | null, grants: Part[]}} Decision
+ * @typedef {{verdict: string, reason: string, grant_id: string | null, grant_label: string | null, keypad_closed_until: string | null, grants: Part[], more_grants: number}} Decision
  * @typedef {{id: string, started_at: string, outcome: string, reason: string, grant_id: string | null, resident_opened: boolean}} Call
  * @typedef {import('./lib/view.js').Child} Child
  */
@@ -89,7 +90,7 @@ function openRung(part) {
     const close = async () => {
         if (!grant) return;
         await call('PATCH', `/v1/unlock/${grant.id}`, { enabled: false }, { match: grant.version });
-        toast(t('ended', { label: grant.label }));
+        toast(t('ended', { label: grant.label }), grant.id);
     };
     return rung(part.type, part.label, facts.filter(Boolean).join(' · '), true,
         part.type === 'timer' && grant && h('button', { class: 'end', type: 'button', 'aria-label': t('end_now', { label: part.label }), onclick: on(close) }, t('end')),
@@ -102,18 +103,23 @@ function uses({ remaining_uses: count }) {
     return count === 1 ? t('one_use') : t('uses', { count });
 }
 
+const NAMED = 3;
+
 function rungs() {
-    const { grants: parts, verdict: taken, grant_id: id } = decision();
+    const { grants: parts, more_grants: more, verdict: taken, grant_id: id } = decision();
     const open = parts.find((part) => part.id === id);
     const codes = parts.filter((part) => part.type === 'passcode' && ['needs_code', 'not_asked', 'comes_later'].includes(part.result));
-    const count = codes.length === 1 ? t('one_code') : t('codes', { count: codes.length });
+    // Only the newest grants are named (src/domain/access_explain.h), so there may be more codes.
+    const count = codes.length === 1 ? t('one_code') : t(more > 0 ? 'codes_least' : 'codes', { count: codes.length });
+    const names = codes.slice(0, NAMED).map((part) => part.label).join(', ');
+    const named = codes.length > NAMED ? t('codes_named', { names, count: codes.length - NAMED }) : names;
     const grant = opening();
     const end = grant?.remaining_uses ? '' : endOf(grant);
     const title = taken !== 'release' ? count : end ? t('from', { time: end, what: count }) : t('then', { what: count });
     const number = phone();
     return h('ol', { class: 'rungs', 'aria-label': t('order') },
         open && openRung(open),
-        codes.length > 0 && rung('passcode', title, codes.map((part) => part.label).join(', '), taken === 'ask_code'),
+        codes.length > 0 && rung('passcode', title, named, taken === 'ask_code'),
         !data.phone ? rung('phone', t('phone_others'), '', taken === 'forward') : number ? rung('phone', codes.length > 0 ? t('phone_no_code') : t('phone'), masked(number), taken === 'forward') : rung('phone', t('no_phone'), t('no_phone_hint'), false));
 }
 
@@ -150,11 +156,16 @@ async function sawItOpen() {
     return false;
 }
 
+async function seeLetter() {
+    location.assign(`/building?building=${building.id}#letter`);
+    return false;
+}
+
 /** A door to press in the sandbox; elsewhere a person walks to it. */
 function buzzHint() {
     const number = data.setup.virtual_number;
     const sandbox = document.querySelector('.try') !== null;
-    return [number && h('span', { class: 'small quiet num' }, t('buzz_number', { number }), ' '), h('span', { class: 'small quiet' }, t('buzz_hint')),
+    return [number && h('span', { class: 'small quiet num' }, t('buzz_number', { number: phoneText(number) }), ' '), h('span', { class: 'small quiet' }, t('buzz_hint')),
         number && sandbox && h('span', { class: 'small quiet' }, ' ', h('a', { href: '/sandbox/#bell' }, t('buzz_sandbox')))];
 }
 
@@ -168,9 +179,10 @@ function steps() {
     const number = setup.virtual_number;
     return [
         { key: 'plan', done: active, title: active ? t('plan_done') : t('plan'), hint: t('plan_hint'), button: [t('plan_do'), choosePlan] },
-        { key: 'number', done: Boolean(number), title: number ? t('number_done', { number }) : t('number'), hint: active ? t('number_wait') : t('number_hint') },
+        { key: 'number', done: Boolean(number), title: number ? t('number_done', { number: phoneText(number) }) : t('number'), hint: active ? t('number_wait') : t('number_hint') },
         { key: 'tone', done: Boolean(setup.unlock_tone), title: setup.unlock_tone ? t('tone_done', { tone: setup.unlock_tone }) : t('tone'), hint: t('tone_hint'), button: [t('tone_do'), setTone], wait: !number },
         { key: 'phone', done: Boolean(phone()), title: phone() ? t('phone_done') : t('phone_step'), hint: t('phone_hint'), button: [pending ? t('phone_confirm') : t('phone_do'), setPhone], wait: !number },
+        { key: 'letter', done: Boolean(setup.last_successful_buzz_at) || localStorage.getItem(`letter.${building.id}`) !== null, title: t('letter'), hint: t('letter_hint'), button: [t('letter_do'), seeLetter], wait: !setup.unlock_tone },
         { key: 'first', done: grants().length > 0 || Boolean(setup.last_successful_buzz_at), title: t('first'), hint: t('first_hint'), button: [t('act_code'), () => letIn('guest')], wait: !number },
         { key: 'buzz', done: opened, title: t('buzz'), hint: buzzHint(), button: [t('buzz_do'), sawItOpen], wait: !setup.last_successful_buzz_at },
     ];

@@ -103,6 +103,9 @@ at('other').addEventListener('click', () => {
 if (sessionStorage.getItem('deleted')) at('told').textContent = t('deleted');
 sessionStorage.removeItem('deleted');
 
-// Pasted codes often come with spaces.
-otp.addEventListener('input', () => { otp.value = otp.value.replace(/\D/g, ''); });
+// Pasted codes often come with spaces. The last digit sends the code.
+otp.addEventListener('input', () => {
+    otp.value = otp.value.replace(/\D/g, '');
+    if (otp.value.length === otp.maxLength) code.requestSubmit();
+});
 email.focus();

@@ -8,6 +8,9 @@ export const WIDTHS = [320, 390, 1280];
 /** A hostile text of a resident or visitor. */
 export const HOSTILE = '</script><img src=x onerror=alert(1)>"&amp;{{lang}}<!--';
 
+/** A number of North America as the pages write it. */
+export const written = (number) => number.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '+1 ($1) $2-$3');
+
 /** Opens a path of the daemon for the person, in a new profile: options as Browser.page's. */
 export async function openSigned(browser, w, person, path, options = {}) {
     const { cookie } = await signInBrowser(w.client, { email: person.email });

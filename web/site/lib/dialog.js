@@ -6,8 +6,37 @@ import { h, icon, patch } from './view.js';
 
 let count = 0;
 
+// ---- Back closes the sheet on top: while sheets are open, the history has an entry more ----
+
+/** What asks each sheet to close, the one on top last. @type {(() => void)[]} */
+let open = [];
+let leaving = false;
+
+/** Gives the page the entry, or takes it again, as the sheets demand. */
+function settle() {
+    if (leaving) return;
+    if (open.length > 0 && !history.state?.sheet) history.pushState({ sheet: true }, '');
+    else if (open.length === 0 && history.state?.sheet) {
+        leaving = true;
+        history.back();
+    }
+}
+
+addEventListener('popstate', () => {
+    if (!leaving) open.at(-1)?.();
+    leaving = false;
+    settle();
+});
+
+// The page was left, or loaded again, with a sheet open.
+if (history.state?.sheet) history.replaceState(null, '');
+
+/** What a person types, and would have to type again. @param {Event} event */
+const isTyped = ({ target }) => /** @type {Element} */ (target).matches('textarea, input:not([type=radio], [type=checkbox], [autocomplete=one-time-code])');
+
 /**
- * Shows a dialog until it is closed, by its own buttons, Escape, or a press next to it.
+ * Shows a dialog until it is closed, by its own buttons, or by Escape, Back, or a press next to it: these ask first if
+ * something was typed.
  * @template T
  * @param {string} title
  * @param {(close: (value?: T) => void, draw: () => void) => Child[]} render its content; `draw` asks for it again
@@ -19,26 +48,41 @@ export function dialog(title, render) {
     element.setAttribute('aria-labelledby', id);
     /** @type {T | undefined} */
     let result;
+    let typed = false;
     /** @param {T} [value] */
     const close = (value) => {
         result = value;
+        open = open.filter((one) => one !== ask);
         element.close();
+    };
+    const ask = async () => {
+        if (!typed || await confirm(t('page.discard'), t('page.discard_hint'), t('page.discard_do'))) close();
     };
     const draw = () => patch(element, h('div', { class: 'sheet' },
         h('div', { class: 'head' }, h('h2', { id, tabindex: '-1' }, title),
             h('button', { class: 'round plain', type: 'button', 'aria-label': t('page.close'), onclick: () => close() }, icon('no'))),
         render(close, draw)));
-    element.addEventListener('click', (event) => { if (event.target === element) close(); });
+    element.addEventListener('click', (event) => { if (event.target === element) ask(); });
+    element.addEventListener('input', (event) => { typed ||= isTyped(event); });
+    element.addEventListener('cancel', (event) => {
+        if (event.target !== element) return;
+        event.preventDefault();
+        ask();
+    });
     document.body.append(element);
     draw();
     element.showModal();
+    open.push(ask);
+    settle();
     /** @type {HTMLElement | null} */
     const first = element.querySelector('[autofocus]') ?? element.querySelector('input, select, textarea') ?? element.querySelector('h2');
     first?.focus();
     return new Promise((resolve) => {
         element.addEventListener('close', () => {
+            open = open.filter((one) => one !== ask); // the browser closes at a second Escape
             element.remove();
             resolve(result);
+            setTimeout(settle); // not if another one follows
         });
     });
 }
@@ -59,7 +103,7 @@ export async function confirm(title, text, yes) {
 
 const SHOWN_MS = 8_000;
 
-/** @type {{key: number, text: string, undo?: () => void, end: () => void}[]} */
+/** @type {{key: number, about: string, text: string, undo?: () => void, end: () => void}[]} */
 let shown = [];
 
 function drawToasts() {
@@ -72,9 +116,10 @@ function drawToasts() {
 /**
  * @param {string} text
  * @param {boolean} undoable
+ * @param {string} about an earlier message about the same goes
  * @returns {Promise<boolean>} true if the person undid it; false when the message has gone, or the page is left
  */
-function show(text, undoable) {
+function show(text, undoable, about) {
     return new Promise((resolve) => {
         const end = (/** @type {boolean} */ undone) => {
             removeEventListener('pagehide', leave);
@@ -83,7 +128,8 @@ function show(text, undoable) {
             resolve(undone);
         };
         const leave = () => end(false);
-        const toast = { key: count += 1, text, undo: undoable ? () => end(true) : undefined, end: leave };
+        for (const one of shown) if (one.about === about) one.end();
+        const toast = { key: count += 1, about, text, undo: undoable ? () => end(true) : undefined, end: leave };
         shown = [...shown, toast].slice(-3);
         addEventListener('pagehide', leave);
         drawToasts();
@@ -96,18 +142,18 @@ function show(text, undoable) {
     });
 }
 
-/** A short message that goes by itself. @param {string} text */
-export function toast(text) {
-    show(text, false);
+/** A short message that goes by itself. @param {string} text @param {string} [about] the ID of what it is about: only the last message is shown */
+export function toast(text, about = text) {
+    show(text, false, about);
 }
 
 /**
  * Does something after a moment in which it can be undone; at once if the page is left.
- * @param {string} text says that it is done @param {() => Promise<void>} act
+ * @param {string} text says that it is done @param {() => Promise<void>} act @param {string} [about] as of `toast`
  * @returns {Promise<boolean>} true if it was done
  */
-export async function later(text, act) {
-    if (await show(text, true)) return false;
+export async function later(text, act, about = text) {
+    if (await show(text, true, about)) return false;
     await act();
     return true;
 }

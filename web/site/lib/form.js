@@ -23,6 +23,23 @@ export function field({ name, label, hint, tag, options, ...props }) {
         h('p', { class: 'wrong', id: `${id}-note`, role: 'alert' }));
 }
 
+/** How long a code is that is sent by mail or as a message. */
+const CODE_LENGTH = 6;
+
+/**
+ * The field of a code that was sent: its form is sent by itself with the last digit.
+ * @param {string} name @param {string} label @param {Props} [more] of the input
+ */
+export const codeField = (name, label, more) => field({
+    name, label, class: 'digits', autocomplete: 'one-time-code', inputmode: 'numeric', pattern: '[0-9 ]{6,}', required: true,
+    ref: (/** @type {HTMLElement} */ input) => queueMicrotask(() => input.focus()),
+    ...more,
+    oninput: (/** @type {Event} */ event) => {
+        const input = /** @type {HTMLInputElement} */ (event.target);
+        if (input.value.replace(/\D/g, '').length === CODE_LENGTH) input.form?.requestSubmit();
+    },
+});
+
 /**
  * A box to check.
  * @param {{name: string, label: string} & Props} box
@@ -49,8 +66,24 @@ export function chips(name, legend, options, chosen, onchange) {
 const intents = new WeakMap();
 
 /** @param {HTMLFormElement} form */
+const contentOf = (form) => JSON.stringify([...new FormData(form)]);
+
+/** What is saved of a form, or what it said when the person came to it. @type {WeakMap<HTMLFormElement, string>} */
+const saved = new WeakMap();
+
+/** @param {FocusEvent} event */
+function come(event) {
+    const element = /** @type {HTMLFormElement} */ (event.currentTarget);
+    if (!saved.has(element)) saved.set(element, contentOf(element));
+}
+
+addEventListener('beforeunload', (event) => {
+    if ([...document.forms].some((one) => saved.has(one) && one.ariaBusy !== 'true' && saved.get(one) !== contentOf(one))) event.preventDefault();
+});
+
+/** @param {HTMLFormElement} form */
 function intentOf(form) {
-    const content = JSON.stringify([...new FormData(form)]);
+    const content = contentOf(form);
     const earlier = intents.get(form);
     const intent = earlier?.content === content ? earlier : { content, key: newKey() };
     intents.set(form, intent);
@@ -81,7 +114,7 @@ function forget(form) {
  * } & Props} form
  *   submit: does it, with the fields' values (a checked box is "on") and a key for Idempotency-Key that is the same for
  *   each try of the same values; its CallError is told at the field that `errors` names for its code ({INVALID_TONE:
- *   'tone'}), else below all fields. button: the text of its button; kind: "danger" for an end; more: next to it
+ *   'tone'}), else below all fields. It answers false if nothing was saved: the browser then asks before the page is left. button: the text of its button; kind: "danger" for an end; more: next to it
  * @param {...(Child | Child[])} children
  */
 export function form({ submit, errors = {}, button, kind = 'primary', more, ...props }, ...children) {
@@ -93,7 +126,7 @@ export function form({ submit, errors = {}, button, kind = 'primary', more, ...p
         forget(element);
         try {
             const values = /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(element)));
-            await submit(values, intentOf(element), element);
+            if (await submit(values, intentOf(element), element) !== false) saved.set(element, contentOf(element));
             intents.delete(element);
         } catch (error) {
             if (!(error instanceof CallError)) throw error;
@@ -102,7 +135,7 @@ export function form({ submit, errors = {}, button, kind = 'primary', more, ...p
             element.ariaBusy = null;
         }
     };
-    return h('form', { ...props, onsubmit }, ...children,
+    return h('form', { ...props, onsubmit, onfocusin: come }, ...children,
         h('p', { class: 'note bad form-note', role: 'alert' }),
         h('div', { class: 'actions' }, h('button', { class: kind }, button ?? t('page.save')), more));
 }

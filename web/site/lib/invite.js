@@ -26,8 +26,8 @@ export async function openFor({ label = '', minutes = [15, 60, 180], uses = 1 } 
             button: t('invite.let_in'),
             submit: async (values, once) => {
                 const body = { type: 'timer', label: values.label.trim() || t('invite.visitor'), expires_in_minutes: Number(values.minutes), remaining_uses: uses };
-                const { ends_at } = await call('POST', '/v1/unlock', body, { once });
-                toast(t('invite.until', { time: when(ends_at) }));
+                const { id, ends_at } = await call('POST', '/v1/unlock', body, { once });
+                toast(t('invite.until', { time: when(ends_at) }), id);
                 close(true);
             },
         }, lengths('minutes', minutes, minutes[0]),

@@ -30,8 +30,10 @@ export async function refresh() {
         .catch(() => { throw new CallError(0, 'offline'); });
     if (!answer.ok) throw new CallError(answer.status, STATUSES[answer.status] ?? 'other');
     const found = /<script type="application\/json" id="data">([^<]*)<\/script>/.exec(await answer.text());
-    if (found) Object.assign(data, JSON.parse(found[1]));
-    else if (await signInAgain()) return refresh();
+    if (found) {
+        Object.assign(data, JSON.parse(found[1]));
+        drawPlaces();
+    } else if (await signInAgain()) return refresh();
     return Boolean(found);
 }
 
@@ -43,10 +45,15 @@ export function choose(id, path = location.pathname) {
     location.assign(path);
 }
 
+/** The buildings of the switch in the page's head. */
+export function drawPlaces() {
+    patch(at('places'), data.buildings.data.map((one) => h('li', { key: one.id },
+        h('button', { class: 'plain', type: 'button', 'aria-current': one.id === building.id && 'true', onclick: () => choose(one.id) },
+            h('span', null, one.label), one.id === building.id && icon('ok')))));
+}
+
 at('place').textContent = building.label;
-patch(at('places'), data.buildings.data.map((one) => h('li', { key: one.id },
-    h('button', { class: 'plain', type: 'button', 'aria-current': one.id === building.id && 'true', onclick: () => choose(one.id) },
-        h('span', null, one.label), one.id === building.id && icon('ok')))));
+drawPlaces();
 
 // A page that was opened for a building by its address leads to pages of that building.
 if (new URLSearchParams(location.search).has('building')) {

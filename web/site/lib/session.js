@@ -2,7 +2,7 @@
 import { call } from './call.js';
 import { data } from './data.js';
 import { dialog } from './dialog.js';
-import { check, field, form } from './form.js';
+import { check, codeField, form } from './form.js';
 import { forget, keepFor } from './keep.js';
 import { t } from './texts.js';
 import { browserZone } from './time.js';
@@ -32,10 +32,7 @@ async function ask() {
                 await keepFor(email, Boolean(remember));
                 close(true);
             },
-        }, field({
-            name: 'otp', label: t('session.code'), class: 'digits', autocomplete: 'one-time-code', inputmode: 'numeric',
-            pattern: '[0-9 ]{6,}', required: true, ref: (/** @type {HTMLElement} */ input) => queueMicrotask(() => input.focus()),
-        }), check({ name: 'remember', label: t('session.remember') }))
+        }, check({ name: 'remember', label: t('session.remember') }), codeField('otp', t('session.code')))
             : form({
                 key: 'send',
                 button: t('session.send', { email }),

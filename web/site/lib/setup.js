@@ -3,8 +3,8 @@
 import { CallError, call, newKey } from './call.js';
 import { building, data } from './data.js';
 import { dialog } from './dialog.js';
-import { field, form } from './form.js';
-import { e164 } from './phone.js';
+import { codeField, field, form } from './form.js';
+import { e164, phoneText } from './phone.js';
 import { t } from './texts.js';
 import { money } from './time.js';
 import { h } from './view.js';
@@ -70,7 +70,7 @@ export async function setPhone({ title = t('setup.phone'), lead = t('setup.phone
     let sent = pending?.attempts_left > 0;
     let confirmed = false;
     return await dialog(title, (/** @type {(value?: boolean) => void} */ close, draw) => [
-        h('p', { class: 'quiet', role: 'status' }, sent ? t('setup.phone_sent', { number }) : lead),
+        h('p', { class: 'quiet', role: 'status' }, sent ? t('setup.phone_sent', { number: phoneText(number) }) : lead),
         note,
         sent ? form({
             key: 'code',
@@ -82,10 +82,7 @@ export async function setPhone({ title = t('setup.phone'), lead = t('setup.phone
                 confirmed = true;
                 if (!use || await use(number)) close(true);
             },
-        }, field({
-            name: 'code', label: t('setup.code'), class: 'digits', autocomplete: 'one-time-code', inputmode: 'numeric', pattern: '[0-9 ]{6,}',
-            required: true, ref: (/** @type {HTMLElement} */ input) => queueMicrotask(() => input.focus()),
-        })) : form({
+        }, codeField('code', t('setup.code'))) : form({
             key: 'number',
             button: use ? t('setup.use') : t('setup.send_code'),
             errors: { INVALID_PHONE_NUMBER: 'phone_number', PHONE_IN_USE: 'phone_number', ALREADY_VERIFIED: 'phone_number' },
@@ -100,7 +97,7 @@ export async function setPhone({ title = t('setup.phone'), lead = t('setup.phone
                 draw();
             },
         }, field({
-            name: 'phone_number', label: t('setup.number'), hint: t('setup.number_hint'), type: 'tel', autocomplete: 'tel', inputmode: 'tel', value: number, required: true, maxlength: 40,
+            name: 'phone_number', label: t('setup.number'), hint: t('setup.number_hint'), type: 'tel', autocomplete: 'tel', inputmode: 'tel', value: phoneText(number), required: true, maxlength: 40,
         })),
     ]) === true;
 }
