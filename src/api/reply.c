@@ -409,7 +409,7 @@ static void send_success(struct request *q, struct reply_buffers *b)
         send_body(q, b, p->status, body);
 }
 
-/* Logs each operator command that may change something or reads what is held of a person, with its result, so that
+/* Logs each operator command that may change something or reads personal data, with its result, so that
  * support can tell how an account was changed, and who looked at it when. */
 static void log_operator(const struct request *q, enum err e)
 {

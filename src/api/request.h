@@ -36,7 +36,7 @@ struct reply {
     bool constant;     /* raw outlives the server (api/constant.h) */
     bool page;         /* raw is a web page, though the route is not ROUTE_PAGE */
     bool immutable;    /* the address names this content for ever */
-    /* Sends the reply in place of http_respond, with a head that has everything but what the server adds: a stream. On
+    /* Sends the reply in place of http_respond, with a head that has all fields but the server's own: a stream. On
      * the loop thread. NULL: not a stream. */
     void (*begin)(struct request *q, struct str head);
     const void *begin_with;

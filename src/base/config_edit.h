@@ -11,7 +11,7 @@ struct config_place {
 /* The text with `value`, as the file has it (quoted, a list), at the place: in place of the present value, or added to
  * the section, which is added if missing. The text must be one that config_read takes. In the arena. */
 struct str config_edit_set(struct arena *a, struct str text, struct config_place at, struct str value);
-/* The text without what is at the place, which may be nothing. In the arena. */
+/* The text without the part at the place, which may be empty. In the arena. */
 struct str config_edit_remove(struct arena *a, struct str text, struct config_place at);
 /* Appends the value as a string of the file, in quotation marks. It must not have control characters. */
 struct str config_edit_quoted(struct arena *a, struct str value);

@@ -33,7 +33,7 @@ static bool is_active(struct str subscription_status)
 
 /* An owner's website session has all scopes of the current revision, also one that began before a scope existed. One of
  * the earlier revision also has the scopes that the current one lacks. They are not stored, because a session may have
- * begun under the other revision. A member's session has what is stored. */
+ * begun under the other revision. A member's session has the stored ones. */
 static uint32_t held_scopes(int64_t stored, bool owners_session, bool earlier_revision)
 {
     return (uint32_t)stored |

@@ -31,7 +31,7 @@ const char *scope_text(enum scope bit);
 
 /* The roles of members, as stored. */
 enum member_role {
-    MEMBER_RESIDENT, /* all but what is the owner's alone */
+    MEMBER_RESIDENT, /* all but the owner's own */
     MEMBER_MANAGER,  /* of codes: neither answers calls nor opens the door */
     MEMBER_ROLES
 };

@@ -16,7 +16,7 @@ struct ready {
     int64_t last_buzz_us;    /* last release by a grant with this number; 0: never */
 };
 
-/* Bits of what is missing; 0: nothing. */
+/* Bits of the parts that are missing; 0: none. */
 unsigned ready_lacks(const struct ready *r);
 
 /* Setup.status. */

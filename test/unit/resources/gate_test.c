@@ -114,7 +114,7 @@ static void each_route_admits_only_the_credentials_of_the_contract(void **state)
     sweep(*state, check_holders);
 }
 
-/* Of the rows that only the website has, those that admit members; the others are the owner's. */
+/* The rows that only the website has and that admit members; the others are the owner's. */
 static const struct {
     const char *operation;
     unsigned people;
