@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { Browser } from './lib/browser.js';
 import { Baresip, BOX, QUICK, startBuzz } from './lib/phone.js';
 import { freePort } from './lib/port.js';
-import { checkSights, openSigned, picture } from './lib/site-page.js';
+import { checkSights, openSigned, picture, written } from './lib/site-page.js';
 import { changeSettings, eventually, grant, resident, visit, world } from './lib/world.js';
 
 const PHONE = '+15550001234';
@@ -64,7 +64,7 @@ describe('a page, while someone is at the door,', () => {
         for (const page of [home, other]) {
             await page.bringToFront();
             await title(page, 'Someone is at the door');
-            await bell(page).getByText(BOX).waitFor();
+            await bell(page).getByText(written(BOX)).waitFor();
             await bell(page).getByText('The phone … 1234 rings').waitFor();
             await page.waitForFunction(() => document.title.startsWith('●'));
             assert.match(await page.getByRole('alert').first().textContent(), /^Someone is at the door/);
