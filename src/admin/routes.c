@@ -7,7 +7,7 @@ const struct route_set *const admin_sets[] = {
     &admin_delivery_routes, &admin_checkout_routes, &admin_operation_routes, &admin_job_routes,
     &admin_rekey_routes,    &admin_request_routes,  &admin_call_routes,      &admin_trunk_routes,
     &admin_box_routes,      &admin_greeting_routes, &admin_node_routes,      &admin_health_routes,
-    &admin_status_routes,   &admin_phone_routes,
+    &admin_status_routes,   &admin_phone_routes,    &admin_person_routes,
 };
 const size_t admin_set_count = sizeof admin_sets / sizeof *admin_sets;
 

@@ -8,7 +8,7 @@ extern const size_t admin_set_count;
 extern const struct route_set admin_key_routes, admin_member_routes, admin_number_routes, admin_account_routes,
     admin_delivery_routes, admin_checkout_routes, admin_operation_routes, admin_job_routes, admin_rekey_routes,
     admin_request_routes, admin_call_routes, admin_trunk_routes, admin_box_routes, admin_greeting_routes,
-    admin_node_routes, admin_health_routes, admin_status_routes, admin_phone_routes;
+    admin_node_routes, admin_health_routes, admin_status_routes, admin_phone_routes, admin_person_routes;
 
 /* Finds the account of an e-mail address. Fails with ERR_ACCOUNT_NOT_FOUND, with a message. */
 enum err admin_account(struct tx *tx, struct str email, struct id *ret) CHECKED;

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "cli/configured.h"
 #include "cli/export.h"
+#include "cli/person.h"
 #include "cli/program.h"
 #include "cli/recording.h"
 #include "client/options.h"
@@ -166,10 +167,12 @@ struct verb {
     bool list;                          /* that field is a list of all operands */
     char *(*read)(const char *operand); /* the field's text, which the caller frees; NULL: the operand is the text */
     const char *confirm;                /* the question before it is done; NULL: none */
+    bool document;                      /* of `person`: prints the rows themselves */
 };
 
 static int run_verb(const struct command *self, const void *given, struct arguments operands);
 static int run_export(const struct command *self, const void *given, struct arguments operands);
+static int run_person(const struct command *self, const void *given, struct arguments operands);
 
 #define VERB(verb, how, where, table, what)                                                                            \
     .command.name = "admin " verb, .command.summary = (what), .command.run = run_verb, .command.options = (table),     \
@@ -177,6 +180,16 @@ static int run_export(const struct command *self, const void *given, struct argu
     .method = (how), .path = (where)
 #define TAKES(operand, field)                                                                                          \
     .command.operands = (operand), .command.operands_least = 1, .command.operands_most = 1, .operand_field = (field)
+
+/* A command whose operand is one person, and which does not send one request. */
+#define RUNS(verb, runner, takes, table, what)                                                                         \
+    .command = {.name = "admin " verb,                                                                                 \
+                .summary = (what),                                                                                     \
+                .run = (runner),                                                                                       \
+                COMMAND_OPTIONS(struct admin_options, table),                                                          \
+                .operands = (takes),                                                                                   \
+                .operands_least = 1,                                                                                   \
+                .operands_most = 1}
 
 static const struct verb verbs[] = {
     {VERB("key create", "POST", "/admin/keys", key_create_rows, "Issue a key for a building or a member")},
@@ -237,19 +250,23 @@ static const struct verb verbs[] = {
      TAKES("EMAIL", "account")},
     {VERB("account show", "GET", "/admin/accounts", common_rows, "Show an account and its buildings"),
      TAKES("EMAIL", "email")},
-    {.command = {.name = "admin account export",
-                 .summary = "Write all that is held of a person, as JSON",
-                 .run = run_export,
-                 COMMAND_OPTIONS(struct admin_options, account_export_rows),
-                 .operands = "ACCOUNT_OR_EMAIL",
-                 .operands_least = 1,
-                 .operands_most = 1}},
+    {RUNS("account export", run_export, "ACCOUNT_OR_EMAIL", account_export_rows,
+          "Write all that is held of a person, as JSON")},
     {VERB("account compat", "POST", "/admin/accounts/revision", account_compat_rows,
           "Choose the revision of the interface for an account's keys"),
      TAKES("EMAIL", "email")},
     {VERB("account delete", "POST", "/admin/accounts/delete", account_delete_rows,
           "Delete an account and all that is held of its person"),
      TAKES("ACCOUNT_OR_EMAIL", "account"), .confirm = "Delete the account, its buildings and all that is held of it"},
+    {RUNS("person find", run_person, "NUMBER_OR_EMAIL", common_rows,
+          "Count what is held of a visitor, a guest, a member or a neighbour"),
+     .path = "/admin/persons/read"},
+    {RUNS("person export", run_person, "NUMBER_OR_EMAIL", common_rows,
+          "Write what is held of a person without an account, as JSON"),
+     .path = "/admin/persons/read", .document = true},
+    {RUNS("person erase", run_person, "NUMBER_OR_EMAIL", account_delete_rows,
+          "Erase what is held of a person without an account"),
+     .path = "/admin/persons/erase", .confirm = "Erase the person at all doors"},
     {VERB("phone verify", "POST", "/admin/phones", phone_verify_rows,
           "Set the forwarding phone of an account, which you have verified"),
      TAKES("EMAIL", "email")},
@@ -385,14 +402,16 @@ static int run_verb(const struct command *self, const void *given, struct argume
     return result;
 }
 
-struct export_call {
-    const char *account, *output;
-};
-
-static enum err export_configured(const struct config *config, const void *context, char **ret_why)
+static int run_person(const struct command *self, const void *given, struct arguments operands)
 {
-    const struct export_call *call = context;
-    return export_account(config, call->account, call->output, ret_why);
+    const struct verb *v = (const struct verb *)self;
+    const struct admin_options *o = given;
+    const struct person_command command = {v->path, operands.words[0], v->document, o->json};
+    if (!confirmed(v, o, command.person)) {
+        complain("nothing was done");
+        return EXIT_FAILED;
+    }
+    return configured_run(o->config, o->data, person_ask, &command);
 }
 
 /* Reads the store itself: a document has no bound, and the service may be stopped. */
@@ -400,8 +419,8 @@ static int run_export(const struct command *self, const void *given, struct argu
 {
     (void)self;
     const struct admin_options *o = given;
-    const struct export_call call = {operands.words[0], o->output};
-    return configured_run(o->config, o->data, export_configured, &call);
+    const struct export_command command = {operands.words[0], o->output};
+    return configured_run(o->config, o->data, export_account, &command);
 }
 
 /* The command of a noun and a verb, or of a noun without verbs (verb: NULL); NULL if not found. */

@@ -134,9 +134,11 @@ static enum err write_export(struct export *x, const char *path)
     return path ? put_file(x, path) : put_document(x);
 }
 
-enum err export_account(const struct config *config, const char *account, const char *path, char **ret_why)
+enum err export_account(const struct config *config, const void *context, char **ret_why)
 {
-    struct export x = {.config = config, .name = account, .text = BUF(PART_MAX), .ret_why = ret_why};
+    const struct export_command *command = context;
+    const char *path = command->path;
+    struct export x = {.config = config, .name = command->account, .text = BUF(PART_MAX), .ret_why = ret_why};
     if (path && access(path, F_OK) == 0)
         return err_why(ret_why, ERR_USAGE, "%s: File exists", path);
     enum err e = store_look(config, &x.store, ret_why);

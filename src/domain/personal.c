@@ -88,7 +88,7 @@ static const struct sql_field *columns_of(const struct personal_table *t)
     return sql_table[t->statement].columns;
 }
 
-static void put_base64(struct str bytes, struct buf *out)
+void personal_base64(struct str bytes, struct buf *out)
 {
     gchar *text = g_base64_encode((const guchar *)(bytes.p ? bytes.p : ""), bytes.n);
     json_put_str(out, str_z(text));
@@ -113,7 +113,7 @@ static enum err put_blob(struct tx *tx, const struct personal_table *t, enum sql
     }
     if (t->purpose && !crypto_open(t->purpose, bytes, tx->arena, &bytes))
         return ERR_SECRET_DECRYPT_FAILED;
-    put_base64(bytes, out);
+    personal_base64(bytes, out);
     return ERR_NONE;
 }
 
@@ -139,7 +139,7 @@ static enum err put_column(struct tx *tx, const struct personal_table *t, const 
     return out->full ? ERR_INTERNAL_ERROR : ERR_NONE;
 }
 
-static enum err put_object(struct tx *tx, const struct personal_table *t, const struct cursor *c, struct buf *out)
+enum err personal_row(struct tx *tx, const struct personal_table *t, const struct cursor *c, struct buf *out)
 {
     enum err e = ERR_NONE;
     for (int i = 0; !e && i < sql_table[t->statement].column_count; i++) {
@@ -154,8 +154,7 @@ static enum err put_object(struct tx *tx, const struct personal_table *t, const 
 
 /* ---- pages ---- */
 
-/* A value below all of the column, or the row's value. */
-static struct val key_at(struct tx *tx, const struct personal_table *t, int i, const struct cursor *row)
+struct val personal_key(struct tx *tx, const struct personal_table *t, int i, const struct cursor *row)
 {
     const enum sql_kind kind = columns_of(t)[i].kind;
     if (row)
@@ -200,15 +199,15 @@ enum err personal_page(struct tx *tx, struct personal_place *place, struct buf *
     bool more = true;
     CURSOR c;
     for (int i = 0; !place->begun && i < t->keys; i++)
-        place->after[i] = key_at(tx, t, i, NULL);
+        place->after[i] = personal_key(tx, t, i, NULL);
     place->begun = true;
     enum err e = query_page(tx, place, limit, &c);
     while (!e && !(e = db_next(&c, &more)) && more) {
         buf_str(out, *empty ? STR("\n") : STR(",\n"));
         *empty = false;
-        e = put_object(tx, t, &c, out);
+        e = personal_row(tx, t, &c, out);
         for (int i = 0; i < t->keys; i++)
-            place->after[i] = key_at(tx, t, i, &c);
+            place->after[i] = personal_key(tx, t, i, &c);
         n++;
     }
     place->more = !e && t->keys && n == limit;

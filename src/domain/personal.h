@@ -15,6 +15,16 @@ struct personal_table {
     const char *purpose; /* that its blobs are sealed for; NULL: they are not */
 };
 
+struct cursor;
+
+/* Appends the row as a JSON object with the names of its columns. */
+enum err personal_row(struct tx *tx, const struct personal_table *table, const struct cursor *row,
+                      struct buf *out) CHECKED;
+/* Appends the bytes as a string. */
+void personal_base64(struct str bytes, struct buf *out);
+/* The value of key i in the row, in the arena of the transaction; without a row: one below all of the column. */
+struct val personal_key(struct tx *tx, const struct personal_table *table, int i, const struct cursor *row);
+
 extern const struct personal_table personal_tables[];
 extern const size_t personal_table_count;
 
