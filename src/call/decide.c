@@ -46,20 +46,25 @@ static enum err question_feed(struct tx *tx, const struct call_question *q, cons
 static enum err question_record(struct tx *tx, const struct call_question *q, const struct access_decision *d)
 {
     const bool released = d->verdict == ACCESS_RELEASE;
-    if (released ? q->whole : q->kind != CALL_ASK_FORWARDED)
+    const bool wrong = d->verdict == ACCESS_WRONG;
+    if (released ? q->whole : !wrong && q->kind != CALL_ASK_FORWARDED)
         return ERR_NONE;
     return call_record_write(tx, q->arrival,
                              &(struct call_end){.account_id = d->account_id,
                                                 .building_id = d->building_id,
-                                                .outcome = released ? CALL_RECORD_RELEASED : CALL_RECORD_FORWARDED,
-                                                .reason = released ? d->reason : q->reason,
-                                                .grant_id = d->grant_id,
+                                                .outcome = released ? CALL_RECORD_RELEASED
+                                                           : wrong  ? CALL_RECORD_NONE
+                                                                    : CALL_RECORD_FORWARDED,
+                                                .reason = released || wrong ? d->reason : q->reason,
+                                                .grant_id = released ? d->grant_id : (struct id){.text = ""},
+                                                .near = wrong && d->near_count ? d->near : NULL,
                                                 .minutes = d->minutes});
 }
 
 enum err call_decide(struct tx *tx, const struct call_question *q, struct access_decision *ret)
 {
     *ret = (struct access_decision){0};
+    tx->call = q->arrival ? &q->arrival->id : NULL;
     enum err e = question_ask(tx, q, ret);
     if (!e && q->arrival)
         e = question_feed(tx, q, ret);

@@ -25,8 +25,8 @@ struct call_question {
 
 /* The question of this action. The members from `to` on are left to the front end. */
 struct call_question call_question(const struct call *c, const struct call_action *a);
-/* Asks the domain, tells the feed of the building, and begins the record of a call that was released or forwarded:
- * those have an entry in the log (domain/call_record.h). Strings of *ret are in the arena. */
+/* Asks the domain, tells the feed of the building, and begins the record of a call that was released or forwarded, or
+ * whose code was wrong: those have an entry in the log (domain/call_record.h). Strings of *ret are in the arena. */
 enum err call_decide(struct tx *tx, const struct call_question *q, struct access_decision *ret) CHECKED;
 /* After the commit, or after a failure: times `count` decisions that were asked for at asked_us (monotonic), and logs
  * that one of them, `closed`, closed the keypad to the group of the caller `from`, if it did. NULL: it failed. */

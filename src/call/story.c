@@ -8,6 +8,7 @@
 #include "domain/feed.h"
 #include "domain/phone.h"
 #include "domain/schedule.h"
+#include "domain/visit.h"
 
 /* The room of keys, and of all steps but the last two. */
 #define KEYS_ROOM (CALL_RECORD_STEPS_MAX - 1200)
@@ -121,6 +122,18 @@ static void story_failed(struct story *s, int64_t at_ms, const struct call *c, c
     story_word(s, at_ms, CALL_STEP_FAILED, NULL);
 }
 
+/* The first opening counts. */
+static void story_opened(struct story *s, int64_t at_ms, const struct call *c, bool remote)
+{
+    if (!remote && !s->end.resident_opened)
+        s->end.opener_id = (struct id){.text = ""};
+    story_add(s, at_ms, CALL_STEP_RESIDENT_OPENED,
+              str_z(!c->opened ? "no_tone"
+                    : remote   ? "request"
+                               : NULL),
+              remote ? id_str(&s->end.opener_id) : STR_NONE);
+}
+
 void story_event(struct story *s, int64_t at_ms, const struct call *c, const struct call_event *e)
 {
     static const enum call_record_outcome outcomes[] = {[CALL_NO_OUTCOME] = CALL_RECORD_NONE,
@@ -158,7 +171,7 @@ void story_event(struct story *s, int64_t at_ms, const struct call *c, const str
         story_word(s, at_ms, CALL_STEP_CONNECTED, NULL);
         break;
     case CALL_FORWARD_OPEN:
-        story_word(s, at_ms, CALL_STEP_RESIDENT_OPENED, !c->opened ? "no_tone" : e->remote ? "request" : NULL);
+        story_opened(s, at_ms, c, e->remote);
         break;
     case CALL_FORWARD_FAILED:
         story_word(s, at_ms, CALL_STEP_UNANSWERED, failures[e->failure]);
@@ -243,6 +256,14 @@ void story_listening(struct story *s, int64_t at_ms, const char *text, const str
         if (told.kind == CALL_STEP_LISTENING && str_eq(told.text, str_z(text)) && str_eq(told.ref, id_str(key)))
             return;
     story_add(s, at_ms, CALL_STEP_LISTENING, str_z(text), id_str(key));
+}
+
+void story_opener(struct story *s, const struct id *key, bool person)
+{
+    if (s->end.resident_opened)
+        return;
+    s->end.opener_id = *key;
+    s->end.opener_person = person;
 }
 
 void story_ended_by(struct story *s, enum call_ended_by by)
@@ -336,6 +357,7 @@ static enum err story_forwarding(struct tx *tx, const struct story *s)
     enum err e = call_record_get(tx, building, &s->arrival.id, &found);
     if (e != ERR_NOT_FOUND)
         return e;
+    tx->call = &s->arrival.id;
     e = access_forwarded_late(tx, building, s->arrival.started_us + s->forwarded_ms * 1000, &d);
     if (e)
         return e == ERR_BUILDING_NOT_FOUND ? ERR_NONE : e;
@@ -348,6 +370,14 @@ static enum err story_forwarding(struct tx *tx, const struct story *s)
                                                     .reason = s->end.reason});
 }
 
+/* The visit of a call that goes on after a resident opened. */
+static enum err story_visit(struct tx *tx, const struct story *s)
+{
+    struct call_end end = s->end;
+    end.steps = str_n(s->steps, s->n);
+    return visit_write(tx, &s->arrival, &end);
+}
+
 enum err story_feed(struct tx *tx, struct story *s)
 {
     if (!s->recorded)
@@ -357,7 +387,7 @@ enum err story_feed(struct tx *tx, struct story *s)
     if (!e)
         e = feed_steps(tx, &s->arrival, &s->end.building_id, story_unfed(s));
     s->fed = s->n;
-    return e;
+    return e || !s->end.resident_opened || s->end.ended_us ? e : story_visit(tx, s);
 }
 
 enum err story_write(struct tx *tx, struct story *s, int64_t at_ms)

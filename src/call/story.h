@@ -43,6 +43,8 @@ void story_action(struct story *s, int64_t at_ms, const struct call_action *a);
 void story_note(struct story *s, int64_t at_ms, enum call_step_kind kind, const char *text, const char *number);
 /* A browser hears the visitor by this key; told once for each text. */
 void story_listening(struct story *s, int64_t at_ms, const char *text, const struct id *key);
+/* The key of the request that opens the door: before its CALL_FORWARD_OPEN. `person`: of the website. */
+void story_opener(struct story *s, const struct id *key, bool person);
 /* The party or the cause that ends the call; the first one counts. Without it, the caller hung up. */
 void story_ended_by(struct story *s, enum call_ended_by by);
 

@@ -15,8 +15,7 @@
 
 const char *const activity_type_names[] = {"unlock", "call", NULL};
 
-/* The form in which names are compared: case folded, characters composed. Returns false if text is not UTF-8. */
-static bool activity_fold(struct arena *a, struct str text, struct str *ret)
+bool activity_fold(struct arena *a, struct str text, struct str *ret)
 {
     if (text.n == 0) {
         *ret = STR("");
@@ -63,7 +62,7 @@ enum err activity_add(struct tx *tx, const struct id *building, const struct act
     return e ? e
              : db_exec(tx->db,
                        SQL(activity_insert, .building_id = building, .created_at = tx->now_us - tx->now_us % MS_US,
-                           .id = &id, .kind = kind, .unlock_id = &entry->unlock_id),
+                           .id = &id, .kind = kind, .unlock_id = &entry->unlock_id, .call_id = tx->call),
                        NULL);
 }
 
@@ -201,6 +200,7 @@ static struct activity activity_read(const struct cursor *c, struct arena *a)
         .id = row.id,
         .created_us = row.created_at,
         .type = str_eq(row.type, STR("call")) ? ACTIVITY_CALL : ACTIVITY_UNLOCK,
+        .call_id = row.call_id,
         .unlock_id = row.unlock_id,
         .unlock_type = row.unlock_type.n ? row.unlock_type : STR_NONE,
         .name = row.name,

@@ -15,14 +15,18 @@ struct activity {
     struct id id;
     int64_t created_us; /* whole milliseconds, as the API shows it */
     enum activity_type type;
+    struct id call_id;      /* empty: not known; the call may be over, and its record gone */
     struct id unlock_id;    /* empty: no grant */
     struct str unlock_type; /* STR_NONE: no grant */
     struct str name;
     bool succeeded;
 };
 
-/* Writes an entry with a new ID and the current time; entry->id and entry->created_us are ignored. */
+/* Writes an entry of tx->call with a new ID and the current time; entry->id, call_id and created_us are ignored. */
 enum err activity_add(struct tx *tx, const struct id *building, const struct activity *entry) CHECKED;
+
+/* The form in which names are compared: case folded, characters composed. Returns false if text is not UTF-8. */
+bool activity_fold(struct arena *a, struct str text, struct str *ret);
 
 struct activity_filter {
     struct val limit;     /* int */

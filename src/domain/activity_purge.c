@@ -1,16 +1,20 @@
 #include "domain/activity.h"
 
+#include "domain/visit.h"
+
 /* The text of entries goes with the last entry that says it. */
 static enum err purge_building(struct tx *tx, const struct id *building, int64_t before_us, int64_t limit,
                                int64_t *ret_count)
 {
-    int64_t count = 0;
+    int64_t count = 0, visits = 0;
     enum err e =
         db_exec(tx->db, SQL(activity_purge, .building_id = building, .before = before_us, .limit = limit), &count);
     if (!e && count)
         e = db_exec(tx->db, SQL(activity_purge_kinds, .building_id = building), NULL);
     if (!e)
-        *ret_count = count;
+        e = visit_purge(tx, building, before_us, limit, &visits);
+    if (!e)
+        *ret_count = count > visits ? count : visits;
     return e;
 }
 

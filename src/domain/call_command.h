@@ -17,7 +17,7 @@ enum call_command_kind {
 struct call_command {
     enum call_command_kind kind;
     struct id building_id, call_id, account_id;
-    struct id key_id;      /* of LISTEN, as the next: who asks */
+    struct id key_id;      /* of OPEN and LISTEN, as the next: who asks */
     bool person;           /* by the website's session, not by a key of a program */
     struct id listener_id; /* of ANSWER and LEAVE */
     struct str offer;      /* of LISTEN: SDP */

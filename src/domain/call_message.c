@@ -63,6 +63,8 @@ enum err call_message_add(struct tx *tx, const struct call_message *m)
                         .seconds = m->seconds, .audio = sealed),
                     &added);
     if (!e && added)
+        e = db_exec(tx->db, SQL(visit_message, .building_id = &m->building_id, .id = &m->call_id), NULL);
+    if (!e && added)
         e = tell_owner_of(tx, m);
     return e ? e : db_exec(tx->db, SQL(call_message_trim, .building_id = &m->building_id, .keep = MESSAGES_KEPT), NULL);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "domain/feed.h"
+#include "domain/visit.h"
 
 #define ABOVE_ALL_IDS STR("g") /* sorts after every hexadecimal text */
 #define MS_US         1000
@@ -14,18 +15,19 @@
 enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end)
 {
     const bool ended = end->ended_us != 0;
-    return db_exec(tx->db,
-                   SQL(call_record_write, .building_id = &end->building_id, .id = &arrival->id,
-                       .account_id = &end->account_id, .started_at = arrival->started_us,
-                       .ended_at = ended ? v_time(end->ended_us) : v_null(),
-                       .front_end = str_z(call_front_names[arrival->front]), .source = str_z(arrival->source),
-                       .dialled = str_z(arrival->dialled), .caller = str_z(arrival->caller),
-                       .outcome = str_z(call_record_outcome_names[end->outcome]),
-                       .reason = str_z(access_reason_names[end->reason]), .grant_id = &end->grant_id,
-                       .resident_opened = end->resident_opened,
-                       .ended_by = ended ? str_z(call_ended_by_names[end->ended_by]) : STR_NONE,
-                       .steps = end->steps.p ? end->steps : STR(""), .minutes = end->minutes),
-                   NULL);
+    enum err e = db_exec(tx->db,
+                         SQL(call_record_write, .building_id = &end->building_id, .id = &arrival->id,
+                             .account_id = &end->account_id, .started_at = arrival->started_us,
+                             .ended_at = ended ? v_time(end->ended_us) : v_null(),
+                             .front_end = str_z(call_front_names[arrival->front]), .source = str_z(arrival->source),
+                             .dialled = str_z(arrival->dialled), .caller = str_z(arrival->caller),
+                             .outcome = str_z(call_record_outcome_names[end->outcome]),
+                             .reason = str_z(access_reason_names[end->reason]), .grant_id = &end->grant_id,
+                             .resident_opened = end->resident_opened,
+                             .ended_by = ended ? str_z(call_ended_by_names[end->ended_by]) : STR_NONE,
+                             .steps = end->steps.p ? end->steps : STR(""), .minutes = end->minutes),
+                         NULL);
+    return e ? e : visit_write(tx, arrival, end);
 }
 
 struct open_call {
@@ -33,19 +35,24 @@ struct open_call {
     struct call_end end;
 };
 
+static enum call_record_outcome outcome_named(struct str name)
+{
+    enum call_record_outcome o = CALL_RECORD_NONE;
+    while (o < CALL_RECORD_UNREACHABLE && !str_eq(name, str_z(call_record_outcome_names[o])))
+        o++;
+    return o;
+}
+
 static struct open_call read_open(const struct cursor *c, int64_t now_us)
 {
     const struct row_call_record_open row = row_call_record_open(c, NULL);
     const int64_t started_us = row.started_at;
     const int64_t last_us = started_us + CALL_RECORD_LONGEST_US;
-    struct open_call call = {
-        .arrival = {.id = row.id, .started_us = started_us},
-        .end = {.building_id = row.building_id,
-                .outcome = str_eq(row.outcome, str_z(call_record_outcome_names[CALL_RECORD_RELEASED]))
-                               ? CALL_RECORD_RELEASED
-                               : CALL_RECORD_FORWARDED,
-                .ended_us = now_us > started_us && now_us < last_us ? now_us : last_us,
-                .ended_by = CALL_ENDED_RESTARTED}};
+    struct open_call call = {.arrival = {.id = row.id, .started_us = started_us},
+                             .end = {.building_id = row.building_id,
+                                     .outcome = outcome_named(row.outcome),
+                                     .ended_us = now_us > started_us && now_us < last_us ? now_us : last_us,
+                                     .ended_by = CALL_ENDED_RESTARTED}};
     (void)snprintf(call.arrival.caller, sizeof call.arrival.caller, "%.*s", STR_ARG(row.caller));
     return call;
 }
@@ -57,6 +64,8 @@ static enum err close_call(struct tx *tx, const struct open_call *call)
                          SQL(call_record_close, .building_id = &end->building_id, .id = &call->arrival.id,
                              .ended_at = end->ended_us, .ended_by = str_z(call_ended_by_names[end->ended_by])),
                          NULL);
+    if (!e)
+        e = visit_close(tx, &call->arrival, end);
     return e ? e : feed_ended(tx, &call->arrival, end);
 }
 

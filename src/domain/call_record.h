@@ -65,7 +65,8 @@ enum call_step_kind {
     CALL_STEP_LEG_CANCELLED,   /* another phone took the call, or the caller hung up */
     CALL_STEP_CONNECTED,       /* caller and resident can talk */
     CALL_STEP_UNANSWERED,      /* nobody talked to the caller: no_answer, busy, declined, unreachable */
-    CALL_STEP_RESIDENT_OPENED, /* the resident pressed the key; "request": without a key; "no_tone": in vain */
+    CALL_STEP_RESIDENT_OPENED, /* the resident pressed the key; "request": without a key, ref: by this API key;
+                                * "no_tone": in vain */
     CALL_STEP_MESSAGE,         /* the caller left a message: its length, or "lost" */
     CALL_STEP_REFUSED,         /* the status that the caller got */
     CALL_STEP_FAILED,          /* the store did not answer */
@@ -97,10 +98,13 @@ struct call_end {
     struct id account_id, building_id;
     enum call_record_outcome outcome;
     enum access_reason reason;
-    struct id grant_id; /* empty: none */
+    struct id grant_id;             /* empty: none */
+    const struct access_near *near; /* of a call in progress: whose code opened nothing; NULL: nobody's */
     bool resident_opened;
-    int64_t minutes;  /* of residents' telephones: domain/minutes.h; in progress: reserved */
-    int64_t ended_us; /* 0: in progress */
+    struct id opener_id; /* the key of the resident's request; empty: it was a phone's */
+    bool opener_person;  /* it is of the website */
+    int64_t minutes;     /* of residents' telephones: domain/minutes.h; in progress: reserved */
+    int64_t ended_us;    /* 0: in progress */
     enum call_ended_by ended_by;
     struct str steps; /* as call_step_write() writes them */
 };

@@ -38,6 +38,7 @@ const struct personal_table personal_tables[] = {
     ROWS(guest_link, BUILDING, GUEST_LINK, 1),
     ROWS(activity, BUILDING, ACTIVITY, 2),
     ROWS(call_record, BUILDING, CALL, 1),
+    ROWS(visit, BUILDING, VISIT, 1),
     ROWS(feed, BUILDING, FEED, 1),
     {.name = "call_message",
      .owner = PERSONAL_BUILDING,

@@ -6,7 +6,7 @@
 
 enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
 {
-    int64_t grants, passes, links, entries = 0, calls, events, kinds = 0;
+    int64_t grants, passes, links, entries = 0, calls, visits, events, kinds = 0;
     enum err e = db_exec(tx->db, SQL(removal_grants, .building_id = building, .limit = BATCH), &grants);
     if (!e)
         e = db_exec(tx->db, SQL(removal_passes, .building_id = building, .limit = BATCH), &passes);
@@ -17,12 +17,14 @@ enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
     if (!e)
         e = db_exec(tx->db, SQL(removal_calls, .building_id = building, .limit = BATCH), &calls);
     if (!e)
+        e = db_exec(tx->db, SQL(removal_visits, .building_id = building, .limit = BATCH), &visits);
+    if (!e)
         e = db_exec(tx->db, SQL(removal_feed, .building_id = building, .limit = BATCH), &events);
     if (!e && entries < BATCH) /* no entry refers to a kind any more */
         e = db_exec(tx->db, SQL(removal_activity_kinds, .building_id = building, .limit = BATCH), &kinds);
     if (!e)
         *ret_more = grants == BATCH || passes == BATCH || links == BATCH || entries == BATCH || calls == BATCH ||
-                    events == BATCH || kinds == BATCH;
+                    visits == BATCH || events == BATCH || kinds == BATCH;
     return e;
 }
 

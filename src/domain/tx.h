@@ -11,6 +11,7 @@ struct tx {
     const struct config *config;
     int64_t now_us;        /* taken once per transaction */
     struct str trace;      /* of the request, for the events that it causes (domain/event.h); STR_NONE without one */
+    const struct id *call; /* that the entries of the log are of; NULL: not known */
     struct str why;        /* set with an error: a message such as "ends_at must be later than starts_at" */
     int64_t retry_after_s; /* set with an error: for Retry-After; 0: not sent */
 };

@@ -58,10 +58,9 @@ static const struct prompt prompts[] = {
     {"who_came",
      "Who came to the door",
      "Visits and calls of a time, and what became of them.",
-     "Tell me who came to the door {when}. Read listLogs (since and until), and listCalls for calls that no grant "
-     "answered. Say for each when it was, whether the door was opened and by which grant. A recorded unlock is a "
-     "signal "
-     "that was sent to the door, not proof that somebody entered.",
+     "Tell me who came to the door {when}. Read listVisits (since and until). Say for each when it was, whether the "
+     "door was opened and by whom or which grant, and else why not. A recorded opening is a signal that was sent to "
+     "the door, not proof that somebody entered.",
      {{"when", "such as: today, since Monday", "today"}}},
     {"revoke",
      "Let somebody in no longer",

@@ -52,7 +52,7 @@ static const struct field step_fields[] = {
     STEP(detail, T_STRING, .doc = "a word about the step: the prompt, the way a key came, a reason"),
     STEP(number, T_STRING, .doc = "the last digits of the phone that rang"),
     STEP(grant_id, T_ID, .doc = "the grant of the step"),
-    STEP(key_id, T_ID, .doc = "the key by which somebody listened, or fetched the message"),
+    STEP(key_id, T_ID, .doc = "the key by which somebody listened, opened, or fetched the message"),
     STEP(key_name, T_STRING, .doc = "its name, while the service knows the key"),
 };
 static const struct shape call_step_shape = SHAPE(struct call_step_body, "CallStep", step_fields);
@@ -122,8 +122,9 @@ struct call_step_body *call_steps_of(struct arena *a, const struct recorded_call
         list[n] = (struct call_step_body){.at_ms = v_int(step.at_ms), .step = v_str(str_z(call_step_names[step.kind]))};
         if (step.text.p)
             list[n].detail = v_str(step.text);
-        const bool by_key = step.kind == CALL_STEP_LISTENING || step.kind == CALL_STEP_MESSAGE_FETCHED;
-        if (by_key)
+        const bool by_key = step.kind == CALL_STEP_LISTENING || step.kind == CALL_STEP_MESSAGE_FETCHED ||
+                            step.kind == CALL_STEP_RESIDENT_OPENED;
+        if (by_key && step.ref.p)
             list[n].key_id = v_str(step.ref);
         else if (str_is_id(step.ref))
             list[n].grant_id = v_str(step.ref);

@@ -19,13 +19,14 @@ static const struct field query_fields[] = {
 static const struct shape query_shape = SHAPE(struct activity_filter, "LogQuery", query_fields);
 
 struct log_entry {
-    struct val building_id, id, unlock_id, type, unlock_type, name, succeeded, created_at;
+    struct val building_id, id, call_id, unlock_id, type, unlock_type, name, succeeded, created_at;
 };
 
 #define OUT(member, type, ...) FIELD(struct log_entry, member, type, __VA_ARGS__)
 static const struct field entry_fields[] = {
     OUT(building_id, T_ID, .flags = F_REQUIRED),
     OUT(id, T_ID, .flags = F_REQUIRED),
+    OUT(call_id, T_ID, .doc = "the call that made the entry, and its visit; absent where it is not known"),
     OUT(unlock_id, T_ID, .doc = "the grant that was used"),
     OUT(type, T_STRING, .flags = F_REQUIRED, .values = activity_type_names),
     OUT(unlock_type, T_STRING, .doc = "timer, passcode, routine, or unknown(N) for legacy values"),
@@ -61,6 +62,8 @@ static void fill_log_entry(const struct id *building, const struct activity *ent
         .succeeded = v_bool(entry->succeeded),
         .created_at = v_time(entry->created_us),
     };
+    if (id_given(&entry->call_id))
+        ret->call_id = id_val(&entry->call_id);
     if (id_given(&entry->unlock_id))
         ret->unlock_id = id_val(&entry->unlock_id);
     if (entry->unlock_type.p)

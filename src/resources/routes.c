@@ -4,10 +4,10 @@
 
 /* Searched in this order, so the most used sets are first. */
 const struct route_set *const api_sets[] = {
-    &grant_routes,     &log_routes,        &building_routes, &settings_routes, &decision_routes, &event_routes,
-    &greeting_routes,  &operation_routes,  &call_routes,     &account_routes,  &phone_routes,    &auth_routes,
-    &key_routes,       &webhook_routes,    &delivery_routes, &plan_routes,     &checkout_routes, &meta_routes,
-    &live_call_routes, &guest_link_routes, &pass_routes,
+    &grant_routes, &log_routes,       &visit_routes,      &building_routes, &settings_routes, &decision_routes,
+    &event_routes, &greeting_routes,  &operation_routes,  &call_routes,     &account_routes,  &phone_routes,
+    &auth_routes,  &key_routes,       &webhook_routes,    &delivery_routes, &plan_routes,     &checkout_routes,
+    &meta_routes,  &live_call_routes, &guest_link_routes, &pass_routes,
 };
 const size_t api_set_count = sizeof api_sets / sizeof *api_sets;
 

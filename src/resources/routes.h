@@ -17,6 +17,7 @@ extern const size_t api_set_count;
 extern const struct route_set account_routes;    /* GET /v1/account */
 extern const struct route_set auth_routes;       /* sign-in by e-mail code */
 extern const struct route_set building_routes;   /* the list of buildings */
+extern const struct route_set visit_routes;      /* visits */
 extern const struct route_set call_routes;       /* records of calls */
 extern const struct route_set live_call_routes;  /* calls in progress */
 extern const struct route_set event_routes;      /* streams of events */

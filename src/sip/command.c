@@ -64,6 +64,7 @@ static enum err perform(struct sip_agent *a, const struct call_command *command,
         return e;
     switch (command->kind) {
     case CALL_COMMAND_OPEN:
+        story_opener(&c->story, &command->key_id, command->person);
         return sip_call_open(c);
     case CALL_COMMAND_LISTEN:
         return listen_to(c, command, ret);

@@ -3,7 +3,7 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok } from './lib/client.js';
 import { BOX, buzz, QUICK, startBuzz } from './lib/phone.js';
-import { endedCall as ended, grant, resident, tellsCode, world } from './lib/world.js';
+import { endedCall as ended, eventually, grant, resident, tellsCode, world } from './lib/world.js';
 
 const names = (call) => call.steps.map((step) => step.step);
 
@@ -82,4 +82,28 @@ describe('a release is in the record', { concurrency: 2 }, () => {
         assert.ok(['service', 'stop', 'caller'].includes(record.ended_by), record.ended_by);
         assert.equal(names(record).at(-1), 'ended');
     }));
+});
+
+describe('the visit of a call that the service did not survive', () => {
+    const newest = async (person) => ok(await person.client.get('/v1/visits?limit=1')).data[0];
+
+    // CALL-21
+    it('is ended after the restart', async () => {
+        const w = await world({ config: QUICK });
+        try {
+            const person = await resident(w.client);
+            await grant(person, { type: 'passcode', access_code: '1234', label: 'Postman' });
+            const call = startBuzz(w.daemon, person.number, '--digits', '9999', '--timeout', '20');
+            const begun = await eventually(async () => newest(person), 'a visit in progress');
+            assert.deepEqual([begun.outcome, begun.ended_at, begun.reason.code], ['in_progress', null, 'wrong_code']);
+            await w.daemon.crash();
+            w.client.close();
+            await w.daemon.start();
+            const ended = await eventually(async () => (await newest(person)).ended_at && newest(person), 'its end');
+            assert.deepEqual([ended.id, ended.outcome, ended.reason.code], [begun.id, 'refused', 'wrong_code']);
+            await call.ended;
+        } finally {
+            await w.close();
+        }
+    });
 });

@@ -131,7 +131,7 @@ describe('the OpenAPI documents', () => {
     // DOC-4
     it('are short enough to be read by a program that pays for each word', () => {
         assert.ok(documents.served.length < 300_000, `${documents.served.length} bytes`);
-        assert.ok(gzipSync(documents.served, { level: 9 }).length < 34_000, 'compressed');
+        assert.ok(gzipSync(documents.served, { level: 9 }).length < 34_700, 'compressed');
     });
 
     // DOC-3

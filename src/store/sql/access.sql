@@ -83,14 +83,21 @@ SELECT {grant} FROM (
 ORDER BY id DESC LIMIT $limit
 
 -- name: access_with_code
--- The newest passcode with code $access_code that is neither revoked nor switched off, usable or not.
+-- The newest passcode with code $access_code that is not revoked, usable or not.
 SELECT {grant}
 FROM access_grant {by access_grant_code}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND access_code = $access_code:text
     AND enabled = 1 AND revoked = 0
 UNION ALL
+SELECT {grant} FROM access_grant {by access_grant_code_off}
+WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND access_code = $access_code
+    AND enabled = 0 AND revoked = 0
+UNION ALL
 SELECT {grant} FROM pass {by pass_code}
 WHERE building_id = $building_id AND access_code = $access_code AND enabled = 1 AND revoked = 0
+UNION ALL
+SELECT {grant} FROM pass {by pass_code_off}
+WHERE building_id = $building_id AND access_code = $access_code AND enabled = 0 AND revoked = 0
 ORDER BY id DESC LIMIT 1
 
 -- name: access_count

@@ -17,11 +17,11 @@ VALUES ($building_id:id, $name:text, $type:text, $unlock_type:text, $succeeded:b
 RETURNING {activity_kind}
 
 -- name: activity_insert
-INSERT INTO activity (building_id, created_at, id, kind, unlock_id) VALUES ($building_id:id, $created_at:time, $id:id,
-    $kind:int, $unlock_id:id)
+INSERT INTO activity (building_id, created_at, id, kind, unlock_id, call_id) VALUES ($building_id:id, $created_at:time,
+    $id:id, $kind:int, $unlock_id:id, $call_id:id)
 
 -- columns: activity
-a.id:id, a.created_at:time, k.type:text, a.unlock_id:id, k.unlock_type:text, k.name:text, k.succeeded:bool
+a.id:id, a.created_at:time, a.call_id:id, k.type:text, a.unlock_id:id, k.unlock_type:text, k.name:text, k.succeeded:bool
 
 -- name: activity_list (sqlite)
 SELECT {activity}
@@ -148,7 +148,7 @@ FROM (SELECT s.* FROM activity_kind s CROSS JOIN LATERAL (
           AND (CAST($name AS TEXT) IS NULL OR s.name_folded LIKE $name ESCAPE '!')
       ORDER BY newest.created_at DESC, newest.id DESC LIMIT $limit) AS k
 CROSS JOIN LATERAL (
-    SELECT x.created_at, x.id, x.unlock_id FROM activity x
+    SELECT x.created_at, x.id, x.call_id, x.unlock_id FROM activity x
     WHERE x.building_id = $building_id AND x.kind = k.kind
         AND (x.created_at, x.id) >= ($since, $since_id) AND (x.created_at, x.id) < ($before, $before_id)
     ORDER BY x.created_at DESC, x.id DESC LIMIT $limit) AS a

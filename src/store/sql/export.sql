@@ -86,7 +86,7 @@ FROM guest_link WHERE building_id = $owner:text AND grant_id > $after:any
 ORDER BY grant_id LIMIT $limit:int
 
 -- name: export_activity
-SELECT a.created_at:time, a.id:id, a.building_id:id, k.type:text, k.unlock_type:text, a.unlock_id:text, k.name:text,
+SELECT a.created_at:time, a.id:id, a.building_id:id, a.call_id:text, k.type:text, k.unlock_type:text, a.unlock_id:text, k.name:text,
     k.succeeded:bool
 FROM activity a JOIN activity_kind k ON k.building_id = a.building_id AND k.kind = a.kind
 WHERE a.building_id = $owner:text AND (a.created_at, a.id) > ($after:any, $then_after:any)
@@ -96,6 +96,11 @@ ORDER BY a.created_at, a.id LIMIT $limit:int
 SELECT id:id, building_id:id, started_at:time, ended_at:time, front_end:text, source:text, dialled:text,
     caller:text, outcome:text, reason:text, grant_id:id, resident_opened:bool, ended_by:text, steps:text, minutes:int
 FROM call_record WHERE building_id = $owner:text AND id > $after:any ORDER BY id LIMIT $limit:int
+
+-- name: export_visit
+SELECT id:id, building_id:id, started_at:time, outcome:text, opened_by:text, opener:text, reason:text, grant_id:id,
+    grant_name:text
+FROM visit WHERE building_id = $owner:text AND id > $after:any ORDER BY id LIMIT $limit:int
 
 -- name: export_feed
 SELECT seq:int, building_id:id, at:time, type:text, data:json

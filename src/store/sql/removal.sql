@@ -60,6 +60,10 @@ DELETE FROM building WHERE account_id = $account_id:id AND id = $id:id AND is_pr
 DELETE FROM call_record WHERE building_id = $building_id:id AND id IN
     (SELECT id FROM call_record WHERE building_id = $building_id LIMIT $limit:int)
 
+-- name: removal_visits
+DELETE FROM visit WHERE building_id = $building_id:id AND id IN
+    (SELECT id FROM visit WHERE building_id = $building_id LIMIT $limit:int)
+
 -- name: removal_push
 -- And the messages for them.
 DELETE FROM push WHERE building_id = $building_id:id

@@ -96,6 +96,7 @@ static const struct exception {
     {"time_bound_quote", CLOCK},
     {"time_bound_subscription", CLOCK},
     {"time_bound_webhook", CLOCK},
+    {"visit_list", PAGE},
 };
 
 static const char *reason_for(const char *statement)

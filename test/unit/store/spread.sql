@@ -127,6 +127,8 @@ SELECT id_of('b', i % buildings()), id_of('c', i), id_of('a', i % buildings()), 
     '+1999' || lpad((i % buildings())::text, 8, '0'), '+1777' || lpad((i % buildings())::text, 8, '0'), 'released', 'code', id_of('d', i), 0,
     'service', repeat('a line of the story' || chr(10), 12)
 FROM generate_series(0, 2 * buildings() - 1) AS i;
+INSERT INTO visit (building_id, id, started_at, outcome, opened_by, grant_id, grant_name)
+SELECT building_id, id, started_at, 'opened', 'code', grant_id, 'Visitor' FROM call_record;
 INSERT INTO feed (building_id, seq, at, type, data)
 SELECT id_of('b', i % buildings()), i / buildings() + 1, now_us() + i, 'call.released', repeat('"a": "field", ', 12)
 FROM generate_series(0, 4 * buildings() - 1) AS i;
