@@ -6,6 +6,10 @@
 
 #define MS_US 1000
 
+/* The combining accents of Unicode. */
+#define ACCENTS_FIRST 0x300
+#define ACCENTS_LAST  0x36f
+
 /* Limits on the rows that a search reads. */
 #define KINDS_MAX   20000 /* kinds compared with the filters */
 #define MERGE_MAX   1000  /* matching kinds merged: each costs a seek */
@@ -28,6 +32,27 @@ bool activity_fold(struct arena *a, struct str text, struct str *ret)
     *ret = arena_str(a, str_z(composed));
     g_free(composed);
     g_free(folded);
+    return true;
+}
+
+bool activity_fold_plain(struct arena *a, struct str text, struct str *ret)
+{
+    struct str folded;
+    if (!activity_fold(a, text, &folded))
+        return false;
+    char *apart = g_utf8_normalize(folded.p, (gssize)folded.n, G_NORMALIZE_DEFAULT);
+    char *plain = arena_alloc(a, strlen(apart) + 1);
+    size_t n = 0;
+    for (const char *p = apart, *next; *p; p = next) {
+        const gunichar c = g_utf8_get_char(p);
+        next = g_utf8_next_char(p);
+        if (c >= ACCENTS_FIRST && c <= ACCENTS_LAST)
+            continue;
+        memcpy(plain + n, p, (size_t)(next - p));
+        n += (size_t)(next - p);
+    }
+    g_free(apart);
+    *ret = str_n(plain, n);
     return true;
 }
 

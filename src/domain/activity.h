@@ -27,6 +27,8 @@ enum err activity_add(struct tx *tx, const struct id *building, const struct act
 
 /* The form in which names are compared: case folded, characters composed. Returns false if text is not UTF-8. */
 bool activity_fold(struct arena *a, struct str text, struct str *ret);
+/* The same without accents, so that "nguyen" is a part of "Nguyễn". */
+bool activity_fold_plain(struct arena *a, struct str text, struct str *ret);
 
 struct activity_filter {
     struct val limit;     /* int */

@@ -101,7 +101,7 @@ struct visit_search {
 static bool has_text(struct tx *tx, struct str text, struct str part)
 {
     struct str folded;
-    return text.n && activity_fold(tx->arena, text, &folded) && memmem(folded.p, folded.n, part.p, part.n);
+    return text.n && activity_fold_plain(tx->arena, text, &folded) && memmem(folded.p, folded.n, part.p, part.n);
 }
 
 static bool is_wanted(struct tx *tx, const struct visit_search *s, const struct visit *v)
@@ -161,7 +161,7 @@ static enum err search_begin(struct tx *tx, const struct id *building, const str
         .limit = limit,
         .chunk = visit_searches(f) ? CHUNK : limit + 1,
     };
-    if (v_set(f->q) && !activity_fold(tx->arena, f->q.s, &ret->q))
+    if (v_set(f->q) && !activity_fold_plain(tx->arena, f->q.s, &ret->q))
         return tx_fail(tx, ERR_INVALID_QUERY, "q must be UTF-8");
     return ERR_NONE;
 }

@@ -63,7 +63,7 @@ struct visit_filter {
     struct val outcome;   /* str */
     struct val reason;    /* str */
     struct val unlock_id; /* str: an ID, lower case */
-    struct val q;         /* str, trimmed: part of a name or of the caller's number, ignoring case */
+    struct val q;         /* str, trimmed: part of a name or of the caller's number, ignoring case and accents */
     struct val cursor;    /* str: continue below this ID */
 };
 

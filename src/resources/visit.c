@@ -15,7 +15,7 @@ static const struct field query_fields[] = {
            .doc = "visits with this reason.code"),
     FILTER(unlock_id, T_ID, .error = ERR_INVALID_ID, .doc = "visits that this grant opened, or whose code was its own"),
     FILTER(q, T_STRING, .flags = F_TRIM | F_NONBLANK, .min = 1, .max = VISIT_QUERY_MAX, .error = ERR_INVALID_QUERY,
-           .doc = "part of a name or of the caller's number, case-insensitive"),
+           .doc = "part of a name or of the caller's number, ignoring case and accents"),
     FILTER(cursor, T_ID, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the previous page"),
 };
 static const struct shape query_shape = SHAPE(struct visit_filter, "VisitQuery", query_fields);

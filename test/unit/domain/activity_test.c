@@ -192,6 +192,35 @@ static void test_the_search_is_literal_and_ignores_case(void **state)
     assert_int_equal(list(fx, (struct activity_filter){.q = text("\xff")}, &page), ERR_INVALID_QUERY);
 }
 
+static void test_texts_are_compared_without_case_and_accents(void **state)
+{
+    struct building_fixture *fx = *state;
+    static const struct {
+        const char *text, *plain;
+    } cases[] = {
+        {"", ""},
+        {"Nguyễn", "nguyen"},
+        {"NGUYE\xcc\x82\xcc\x83N", "nguyen"},
+        {"Müller, 4ème", "muller, 4eme"},
+        {"Ёлка", "елка"},
+        {"+15550001111", "+15550001111"},
+        {"김", "김"},
+        {"STRASSE", "strasse"},
+    };
+    struct str of_text, of_plain;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(activity_fold_plain(&fx->arena, str_z(cases[i].text), &of_text));
+        assert_true(activity_fold_plain(&fx->arena, str_z(cases[i].plain), &of_plain));
+        assert_true(str_eq(of_text, of_plain));
+    }
+    assert_true(activity_fold_plain(&fx->arena, STR("Nguyễn"), &of_text));
+    assert_true(str_eq(of_text, STR("nguyen")));
+    assert_true(activity_fold_plain(&fx->arena, STR("김"), &of_text));
+    assert_true(activity_fold_plain(&fx->arena, STR("긴"), &of_plain));
+    assert_false(str_eq(of_text, of_plain));
+    assert_false(activity_fold_plain(&fx->arena, STR("\xff"), &of_text));
+}
+
 /* LOG-2 */
 static void test_a_cursor_is_valid_only_for_its_own_list(void **state)
 {
@@ -264,8 +293,8 @@ static void test_pages_neither_repeat_nor_skip_entries_while_others_are_written(
 #define TESTS(T)                                                                                                       \
     T(test_entries_are_sorted_newest_first_for_every_page_size), T(test_an_entry_is_read_as_it_was_written),           \
         T(test_filters_narrow_the_list), T(test_the_entries_of_one_grant_can_be_listed),                               \
-        T(test_the_search_is_literal_and_ignores_case), T(test_a_cursor_is_valid_only_for_its_own_list),               \
-        T(test_a_cursor_that_was_altered_is_refused),                                                                  \
+        T(test_the_search_is_literal_and_ignores_case), T(test_texts_are_compared_without_case_and_accents),           \
+        T(test_a_cursor_is_valid_only_for_its_own_list), T(test_a_cursor_that_was_altered_is_refused),                 \
         T(test_pages_neither_repeat_nor_skip_entries_while_others_are_written)
 
 FIXTURE_RUN(TESTS)
