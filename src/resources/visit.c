@@ -156,8 +156,8 @@ static bool searches(const void *query)
 }
 
 static const struct route rows[] = {
-    ROUTE("listVisits", GET, "/v1/visits", .credential = CRED_KEY, .scopes = SCOPE(LOGS_READ), .limit = LIMIT_KEY,
-          .building = BUILDING_HEADER, .query = &query_shape, .run = RUN_READ, .lengthy = searches,
+    ROUTE("listVisits", GET, "/v1/visits", .credential = CRED_KEY, .people = PEOPLE_ALL, .scopes = SCOPE(LOGS_READ),
+          .limit = LIMIT_KEY, .building = BUILDING_HEADER, .query = &query_shape, .run = RUN_READ, .lengthy = searches,
           .handler = list_visits, .reply = &page_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
           .doc = ROUTE_DOC(
               "Activity logs", 200, "List the visits at the door, newest first",

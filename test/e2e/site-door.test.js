@@ -72,7 +72,7 @@ describe('a page, while someone is at the door,', () => {
         }
         await call.answer();
         for (const page of [home, other]) {
-            await title(page, 'Answered on your phone');
+            await title(page, 'Somebody answered');
             await page.waitForFunction(() => !document.title.startsWith('●'));
             assert.equal(await bell(page).getByRole('button', { name: 'Answer' }).count(), 0);
         }
@@ -103,7 +103,7 @@ describe('a page, while someone is at the door,', () => {
         const call = await ring(person);
         await title(page, 'Llaman a la puerta');
         await call.answer();
-        await title(page, 'Respondida en su teléfono');
+        await title(page, 'Alguien contestó');
         await bell(page).getByRole('button', { name: 'Abrir la puerta' }).click();
         await bell(page).getByText('Usted abrió la puerta').waitFor();
         await call.end();
@@ -212,7 +212,7 @@ describe('a page, while someone is at the door,', () => {
             await title(page, 'Someone is at the door');
             await checkSights(page, `door-${name}-rings`);
             await call.answer();
-            await title(page, 'Answered on your phone');
+            await title(page, 'Somebody answered');
             await picture(page, `door-${name}-answered`);
             await call.end();
             await title(page, 'The call has ended');

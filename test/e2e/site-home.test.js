@@ -241,9 +241,8 @@ describe('the website', () => {
         await page.getByText('1 use left').waitFor();
         await visit(client, { to: person.number });
         await page.reload();
-        await page.getByText('Opened by timer').waitFor();
-        await page.getByText('Plumber').waitFor();
-        assert.match(await page.getByRole('link', { name: /^Why\? Plumber/ }).getAttribute('href'), /^\/activity\?call=[0-9a-f]{24}$/);
+        await page.getByText('Opened by the timer “Plumber”').waitFor();
+        assert.match(await page.getByRole('link', { name: /^Why\? Opened by the timer “Plumber”/ }).getAttribute('href'), /^\/activity\?call=[0-9a-f]{24}$/);
         await closing(page);
     });
 

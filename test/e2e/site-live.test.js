@@ -1,10 +1,11 @@
 // Pages show what happens without being loaded again; all tabs of a browser share one stream.
 import { after, afterEach, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
-import { Browser } from './lib/browser.js';
+import { Browser, checkAccessible } from './lib/browser.js';
+import { freePort } from './lib/port.js';
 import { openSigned } from './lib/site-page.js';
 import { ok } from './lib/client.js';
-import { grant, resident, useWorld, visit } from './lib/world.js';
+import { grant, resident, useWorld, visit, world } from './lib/world.js';
 
 const TABS = 8;
 
@@ -51,9 +52,9 @@ describe('pages that are open', () => {
         const rows = page.locator('.log .rows > li');
         await rows.filter({ hasText: 'Florist' }).waitFor();
         await visit(w.client, { to: person.number, digits: '0000' });
-        await rows.filter({ hasText: 'Wrong code' }).waitFor();
+        await rows.filter({ hasText: 'obody’s code' }).waitFor();
         await page.getByLabel('Show').selectOption({ label: 'The door opened' });
-        await rows.filter({ hasText: 'Wrong code' }).waitFor({ state: 'detached' });
+        await rows.filter({ hasText: 'obody’s code' }).waitFor({ state: 'detached' });
         await page.getByLabel('Day and time').fill('2027-01-01T10:00');
         const later = await grant(person, { type: 'passcode', label: 'Plumber' });
         await visit(w.client, { to: person.number, digits: '0001' });
@@ -88,5 +89,26 @@ describe('pages that are open', () => {
         await rows.filter({ hasText: 'Friend 7' }).waitFor({ state: 'attached' });
         assert.equal(await name.inputValue(), 'Half a na');
         await page.context().close();
+    });
+
+    it('say that the service cannot be reached, in each tab, and go on when it is again', async () => {
+        const own = await world({ args: ['--https', `127.0.0.1:${await freePort()}`, '--http', '127.0.0.1:0', '--sip', '127.0.0.1:0'] });
+        const person = await resident(own.client);
+        const page = await openSigned(browser, own, person, '/activity');
+        const other = await page.context().newPage();
+        await other.goto(`${own.daemon.https}/`);
+        await other.locator('#page').locator('> *').first().waitFor();
+        await own.daemon.crash();
+        for (const tab of [page, other]) await tab.getByText('The service cannot be reached at the moment.').waitFor();
+        await checkAccessible(page);
+        own.client.agent.destroy();
+        await own.daemon.start();
+        for (const tab of [page, other]) await tab.getByText('The service cannot be reached at the moment.').waitFor({ state: 'detached' });
+        await visit(own.client, { to: person.number, digits: '0000' });
+        await page.bringToFront();
+        await page.locator('.day li').first().waitFor();
+        browser.takeComplaints();
+        await page.context().close();
+        await own.close();
     });
 });

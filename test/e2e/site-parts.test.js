@@ -27,8 +27,7 @@ describe('the data in a page', () => {
             settings: await get(`/v1/buildings/${id}/settings`),
             decision: await get(`/v1/buildings/${id}/decision`),
             grants: await get('/v1/unlock?status=active&limit=100'),
-            calls: await get('/v1/calls?limit=4'),
-            logs: await get('/v1/logs?limit=10'),
+            visits: await get('/v1/visits?limit=4'),
             phone: await get('/v1/account/phone'),
         };
     }

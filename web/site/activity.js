@@ -1,83 +1,66 @@
-// Activity: who came, why the door opened or not, messages, the log as a file, and what would happen at another time.
-// texts: visit. verdict.
+// Activity: who came, why the door opened or not, messages, the visits as a file, and what would happen at another time.
+// texts: visit. story. verdict.
 import { CallError, call } from './lib/call.js';
 import { dialog, toast } from './lib/dialog.js';
 import { field, form } from './lib/form.js';
 import { whenSeen } from './lib/live.js';
 import { at, building, data, refresh, tellError } from './lib/page.js';
 import { save } from './lib/save.js';
+import { player, why } from './lib/story.js';
 import { errorText, t } from './lib/texts.js';
-import { clock, date, fromField, now, toField, when, zoneNote } from './lib/time.js';
+import { clock, date, fromField, now, toField, when, zone, zoneNote } from './lib/time.js';
 import { grantParts, verdictOf } from './lib/verdict.js';
 import { h, icon, patch } from './lib/view.js';
-import { hintOf, kindOf, player, sign, titleOf, why, whyCall } from './lib/visit.js';
+import { addressOf, ALL, dayAfter, filterOf, isSame, pathOf, today, whole } from './lib/visit_filter.js';
+import { callerOf, outcomes, row, sentenceOf } from './lib/visits.js';
 
 /**
- * @typedef {import('./lib/visit.js').Entry} Entry
- * @typedef {import('./lib/visit.js').Call} Call
- * @typedef {{cursor: string | null, has_more: boolean}} Pagination
- * @typedef {{kind: string, unlock: string, period: string, from: string, to: string, q: string}} Filter
+ * @typedef {import('./lib/visits.js').Visit} Visit
+ * @typedef {import('./lib/visits.js').VisitPage} VisitPage
+ * @typedef {import('./lib/visit_filter.js').Filter} Filter
  */
 
-/** @type {() => {id: string, label: string}[]} */
-const grants = () => data.grants.data;
-/** @param {string} [id] */
-const nameOf = (id) => grants().find((grant) => grant.id === id)?.label;
-
-/** @type {Filter} */
-const ALL = { kind: '', unlock: '', period: '', from: '', to: '', q: '' };
 const state = {
-    filter: ALL,
-    /** @type {Entry[]} */ entries: data.logs.data,
-    /** @type {Pagination} */ pagination: data.logs.pagination,
+    filter: filterOf(location.search),
+    /** @type {Visit[]} */ visits: data.visits.data,
+    /** @type {VisitPage['pagination']} */ pagination: data.visits.pagination,
     busy: false,
     /** @type {string | undefined} */ error: undefined,
 };
 
-// ---- the filter ----
-
-/** @type {Record<string, string>} */
-const KINDS = { opened: '&type=unlock&succeeded=true', wrong: '&type=unlock&succeeded=false', call: '&type=call' };
-const DAY_MS = 86_400_000;
-
-/** The first instant of a day of the building's calendar, such as "2026-11-21". @param {string} day */
-const midnight = (day) => fromField(`${day}T00:00`);
-
-/** @param {Filter} filter @returns {string} */
-function periodOf({ period, from, to }) {
-    const today = toField(now()).slice(0, 10);
-    const days = { today: 0, week: 6, month: 29 }[period];
-    let since = days === undefined ? NaN : midnight(toField(midnight(today) - days * DAY_MS + DAY_MS / 2).slice(0, 10));
-    let until = NaN;
-    if (period === 'days') {
-        since = midnight(from);
-        until = midnight(to) + DAY_MS - 1;
-    }
-    return (Number.isNaN(since) ? '' : `&since=${new Date(since).toISOString()}`) + (Number.isNaN(until) ? '' : `&until=${new Date(until).toISOString()}`);
+/** The labels of grants by their IDs: also of passes, and of grants that are gone, if a visit has told them. @type {Map<string, string>} */
+const told = new Map();
+function names() {
+    for (const { opened_by: by, reason } of [...data.visits.data, ...state.visits]) for (const one of [by, reason]) if (one?.unlock_id && one.name) told.set(one.unlock_id, one.name);
+    for (const { id, label } of data.grants.data) told.set(id, label);
+    return told;
 }
+/** @param {string} [id] */
+const nameOf = (id) => names().get(id ?? '');
 
-/** The list's path for the filter. @param {Filter} filter @param {number} limit @param {string | null} [cursor] */
-function pathOf(filter, limit, cursor) {
-    return `/v1/logs?limit=${limit}${KINDS[filter.kind] ?? ''}${filter.unlock && `&unlock_id=${filter.unlock}`}${periodOf(filter)}`
-        + `${filter.q && `&q=${encodeURIComponent(filter.q)}`}${cursor ? `&cursor=${cursor}` : ''}`;
-}
+// ---- reading ----
 
 let asked = 0;
 
-/** Reads the list's first page, or its next one. @param {string | null} [cursor] */
+/** Reads the list's first page, or its next one. A page may be empty though more follows. @param {string | null} [cursor] */
 async function load(cursor) {
     const mine = asked += 1;
+    const { filter } = state;
     state.busy = true;
     state.error = undefined;
     draw();
     try {
-        const page = await call('GET', pathOf(state.filter, 50, cursor));
+        /** @type {VisitPage} */
+        let page = await call('GET', pathOf(filter, 50, cursor));
+        while (page.data.length === 0 && page.pagination.has_more && mine === asked) page = await call('GET', pathOf(filter, 50, page.pagination.cursor));
         if (mine !== asked) return;
-        state.entries = cursor ? [...state.entries, ...page.data] : page.data;
+        state.visits = cursor ? [...state.visits, ...page.data] : page.data;
         state.pagination = page.pagination;
     } catch (error) {
         if (!(error instanceof CallError)) throw error;
-        if (mine === asked) state.error = errorText(error.code);
+        if (mine !== asked) return;
+        state.error = errorText(error.code);
+        if (!cursor) Object.assign(state, { visits: [], pagination: { cursor: null, has_more: false } }); // the others are of another filter
     } finally {
         if (mine === asked) {
             state.busy = false;
@@ -86,13 +69,14 @@ async function load(cursor) {
     }
 }
 
-/** Shows newer entries above the others. The older ones stay, unless there is a gap between. @param {{data: Entry[], pagination: Pagination}} page */
-function add(page) {
-    const known = new Set(state.entries.map(({ id }) => id));
-    const joins = page.data.some(({ id }) => known.has(id));
-    const came = page.data.filter(({ id }) => !known.has(id));
-    state.entries = joins ? [...came, ...state.entries] : page.data;
-    if (!joins) state.pagination = page.pagination;
+/** Shows the newest page in place of what it has. Older visits stay, unless there is a gap between. @param {VisitPage} page */
+function add({ data: newest, pagination }) {
+    const last = newest.at(-1);
+    if (pagination.has_more && !last) return;
+    const joins = state.visits.some(({ id }) => newest.some((one) => one.id === id));
+    const older = pagination.has_more && joins ? state.visits.filter(({ id }) => id < (last?.id ?? '')) : [];
+    state.visits = [...newest, ...older];
+    if (older.length === 0) state.pagination = pagination;
 }
 
 /** Reads what has happened, with all that the page tells of it. */
@@ -100,30 +84,37 @@ async function follow() {
     const mine = asked;
     const { filter } = state;
     if (!await refresh()) return;
-    const page = isFiltered() ? await call('GET', pathOf(filter, 50)) : data.logs;
-    if (mine === asked && filter === state.filter) add(page);
+    const page = isFiltered() ? await call('GET', pathOf(filter, 50)) : data.visits;
+    if (mine === asked && !state.busy) add(page);
     draw();
 }
 
-const isFiltered = () => JSON.stringify(state.filter) !== JSON.stringify(ALL);
+const isFiltered = () => !isSame(state.filter, ALL);
 
-/** @param {HTMLFormElement} element */
-function choose(element) {
-    const values = /** @type {Filter} */ (Object.fromEntries(new FormData(element)));
-    const filter = { ...ALL, ...values, q: values.q.trim() };
-    if (filter.period === 'days') {
-        const today = toField(now()).slice(0, 10);
-        filter.to ||= today;
-        filter.from ||= filter.to;
-        if (filter.from > filter.to) [filter.from, filter.to] = [filter.to, filter.from];
-    }
-    if (JSON.stringify(filter) === JSON.stringify(state.filter)) return;
+// ---- the filter ----
+
+/** @param {Filter} filter @param {'push' | 'replace' | ''} [entry] of the browser's history */
+function show(filter, entry) {
+    const same = isSame(filter, state.filter);
     state.filter = filter;
+    if (same) return;
+    if (entry === 'push') history.pushState(null, '', addressOf(filter));
+    if (entry === 'replace') history.replaceState(null, '', addressOf(filter));
     load();
 }
 
+/** @param {HTMLFormElement} element @param {boolean} [typing] */
+function choose(element, typing = false) {
+    clearTimeout(pause);
+    const filter = whole({ ...ALL, .../** @type {Filter} */ (Object.fromEntries(new FormData(element))) });
+    show(filter, typing && state.filter.q ? 'replace' : 'push');
+}
+
 /** @type {ReturnType<typeof setTimeout> | undefined} */
-let typing;
+let pause;
+
+/** @param {string} chosen @returns {[string, string][]} */
+const people = (chosen) => [...names(), ...chosen && !told.has(chosen) ? [/** @type {[string, string]} */ ([chosen, chosen])] : []];
 
 function filters() {
     const { filter } = state;
@@ -136,69 +127,57 @@ function filters() {
         onchange: (/** @type {Event} */ event) => choose(/** @type {HTMLFormElement} */ (event.currentTarget)),
         oninput: (/** @type {Event} */ event) => {
             const element = /** @type {HTMLFormElement} */ (event.currentTarget);
-            clearTimeout(typing);
-            if (/** @type {HTMLInputElement} */ (event.target).name === 'q') typing = setTimeout(() => choose(element), 400);
+            clearTimeout(pause);
+            if (/** @type {HTMLInputElement} */ (event.target).name === 'q') pause = setTimeout(() => choose(element, true), 400);
         },
     },
-    field({ name: 'q', label: t('search'), type: 'search', maxlength: '100', autocomplete: 'off', placeholder: t('search_hint') }),
-    field({ name: 'kind', label: t('kind'), value: filter.kind, options: [['', t('everything')], ['opened', t('opened')], ['call', t('rang')], ['wrong', t('wrong')]] }),
-    field({ name: 'unlock', label: t('grant'), value: filter.unlock, options: [['', t('every_grant')], ...grants().map((grant) => /** @type {[string, string]} */ ([grant.id, grant.label]))] }),
-    field({ name: 'period', label: t('period'), value: filter.period, options: [['', t('always')], ['today', t('today')], ['week', t('week')], ['month', t('month')], ['days', t('days')]] }),
-    filter.period === 'days' && field({ name: 'from', label: t('from'), type: 'date', value: filter.from, max: toField(now()).slice(0, 10) }),
-    filter.period === 'days' && field({ name: 'to', label: t('to'), type: 'date', value: filter.to, max: toField(now()).slice(0, 10) }));
+    field({ name: 'q', label: t('search'), type: 'search', value: filter.q, maxlength: '100', autocomplete: 'off', placeholder: t('search_hint') }),
+    field({ name: 'kind', label: t('kind'), value: filter.kind, options: [['', t('everything')], ...outcomes, ['wrong_code', t('wrong')]] }),
+    field({ name: 'unlock', label: t('grant'), value: filter.unlock, options: [['', t('every_grant')], ...people(filter.unlock)] }),
+    field({ name: 'period', label: t('period'), value: filter.period, options: [['', t('always')], ['today', t('today')], ['yesterday', t('yesterday')], ['week', t('week')], ['month', t('month')], ['days', t('days')]] }),
+    filter.period === 'days' && field({ name: 'from', label: t('from'), type: 'date', value: filter.from, max: today() }),
+    filter.period === 'days' && field({ name: 'to', label: t('to'), type: 'date', value: filter.to, max: today() }));
 }
 
 // ---- the list ----
 
-/** @param {Entry} entry */
-function row(entry) {
-    return h('li', { key: entry.id }, sign(entry),
-        h('div', null, h('b', null, titleOf(entry)), h('span', { class: 'small quiet' }, hintOf(entry, data.calls.data))),
-        h('div', { class: 'at' }, h('time', { class: 'num', datetime: entry.created_at }, clock(entry.created_at)),
-            h('button', { class: 'plain why', type: 'button', 'aria-label': t('why_of', { name: titleOf(entry), time: when(entry.created_at) }), onclick: () => why(entry, nameOf) }, t('why'))));
+/** @param {string} day @param {Visit} first */
+function dayName(day, first) {
+    if (day === today()) return t('today');
+    return day === dayAfter(today(), -1) ? t('yesterday') : date(first.started_at);
 }
 
-/** @param {string} day @param {Entry} first */
-function dayName(day, first) {
-    if (day === toField(now()).slice(0, 10)) return t('today');
-    return day === toField(now() - DAY_MS).slice(0, 10) ? t('yesterday') : date(first.created_at);
-}
+/** @param {Visit} visit */
+const whyButton = (visit) => h('button', { class: 'plain why', type: 'button', 'aria-label': t('why_of', { name: sentenceOf(visit), time: when(visit.started_at) }), onclick: () => why(visit, nameOf) }, t('why'));
 
 function days() {
-    /** @type {Map<string, Entry[]>} */
+    /** @type {Map<string, Visit[]>} */
     const groups = new Map();
-    for (const entry of state.entries) {
-        const day = toField(entry.created_at).slice(0, 10);
-        groups.set(day, [...groups.get(day) ?? [], entry]);
+    for (const visit of state.visits) {
+        const day = toField(visit.started_at).slice(0, 10);
+        groups.set(day, [...groups.get(day) ?? [], visit]);
     }
-    return [...groups].map(([day, entries]) => h('section', { class: 'day', key: day },
-        h('h3', null, dayName(day, entries[0])), h('ul', { class: 'rows' }, entries.map(row))));
+    return [...groups].map(([day, visits]) => h('section', { class: 'day', key: day },
+        h('h3', null, dayName(day, visits[0])), h('ul', { class: 'rows' }, visits.map((visit) => row(visit, clock(visit.started_at), whyButton(visit))))));
 }
 
 function nothing() {
     const filtered = isFiltered();
     return h('div', { class: 'nothing', key: 'nothing' }, icon('list'), h('b', null, filtered ? t('none_found') : t('none')), h('p', { class: 'quiet' }, filtered ? t('none_found_hint') : t('none_hint')),
-        filtered && h('button', {
-            type: 'button',
-            onclick: () => {
-                state.filter = ALL;
-                /** @type {HTMLFormElement | null} */ (document.querySelector('.filters'))?.reset();
-                load();
-            },
-        }, t('clear')));
+        filtered && h('button', { type: 'button', onclick: () => show(ALL, 'push') }, t('clear')));
 }
 
-function log() {
+function list() {
     const note = zoneNote();
-    const any = state.entries.length > 0 || state.busy || isFiltered();
+    const any = state.visits.length > 0 || state.busy || isFiltered();
     return h('section', { class: 'card log', 'aria-labelledby': 'log' },
-        h('div', { class: 'head' }, h('h2', { id: 'log' }, t('visits')), any && h('button', { class: 'small', type: 'button', onclick: exportLog }, icon('file'), t('export'))),
+        h('div', { class: 'head' }, h('h2', { id: 'log' }, t('visits')), any && h('button', { class: 'small', type: 'button', onclick: exportVisits }, icon('file'), t('export'))),
         any && filters(),
         any && note && h('p', { class: 'small quiet', key: 'zone' }, note),
         state.error && h('p', { class: 'note bad', role: 'alert', key: 'error' }, state.error),
         h('div', { class: 'list', 'aria-busy': state.busy && 'true', key: 'list' },
-            state.entries.length > 0 ? days() : !state.busy && !state.error && nothing(),
-            h('p', { class: 'visually-hidden', role: 'status', key: 'status' }, state.busy ? t('page.loading') : t('shown', { count: state.entries.length }))),
+            state.visits.length > 0 ? days() : !state.busy && !state.error && nothing(),
+            h('p', { class: 'visually-hidden', role: 'status', key: 'status' }, state.busy ? t('page.loading') : t('shown', { count: state.visits.length }))),
         state.pagination.has_more && h('div', { class: 'actions', key: 'more' },
             h('button', { class: 'wide', type: 'button', 'aria-disabled': state.busy && 'true', onclick: () => { if (!state.busy) load(state.pagination.cursor); } }, t('more'))));
 }
@@ -206,11 +185,11 @@ function log() {
 // ---- messages ----
 
 function messageList() {
-    /** @type {Call[]} */
-    const messages = data.calls.data.filter((/** @type {Call} */ one) => one.message_seconds !== null).slice(0, 5);
+    /** @type {Visit[]} */
+    const messages = data.visits.data.filter((/** @type {Visit} */ one) => one.message_seconds !== null && one.call_id).slice(0, 5);
     return messages.length > 0 && h('section', { class: 'card', 'aria-labelledby': 'messages' }, h('h2', { id: 'messages' }, t('messages')),
         h('ul', { class: 'rows' }, messages.map((one) => h('li', { key: one.id, class: 'said' },
-            h('div', null, h('b', { class: 'num' }, one.caller ?? t('visit.withheld')), h('span', { class: 'small quiet num' }, when(one.started_at))),
+            h('div', null, h('b', { class: 'num' }, callerOf(one)), h('span', { class: 'small quiet num' }, when(one.started_at))),
             player(one.id, one.message_seconds ?? 0)))));
 }
 
@@ -236,7 +215,7 @@ function question() {
             h('p', { class: `answer ${decision.verdict}` }, h('b', null, title), ' ', h('span', { class: 'quiet num' }, when(decision.at))), h('p', null, lead), grantParts(decision)));
 }
 
-// ---- the log as a file ----
+// ---- the visits as a file ----
 
 const EXPORT_MAX = 5_000;
 const EXPORT_PAGE = 100;
@@ -246,32 +225,36 @@ export function cell(text) {
     return `"${(/^[\s]*[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
 }
 
-/** @param {Entry[]} entries */
-function csv(entries) {
-    const lines = [[t('csv_time'), t('csv_local'), t('csv_kind'), t('csv_name'), t('csv_type'), t('csv_opened'), 'grant_id', 'id'],
-        ...entries.map((entry) => [entry.created_at, toField(entry.created_at).replace('T', ' '), kindOf(entry), entry.name, entry.unlock_type ?? '', String(entry.succeeded && entry.type === 'unlock'), entry.unlock_id ?? '', entry.id])];
+/** @param {Visit[]} visits */
+function csv(visits) {
+    const lines = [[t('csv_time'), t('csv_local'), t('csv_zone'), t('csv_what'), t('csv_caller'), 'outcome', 'opened_by', 'opened_by_name', 'reason', 'reason_name', 'unlock_id', 'call_id', 'id'],
+        ...visits.map((visit) => {
+            const { started_at: time, opened_by: by, reason } = visit;
+            return [time, toField(time).replace('T', ' '), zone, sentenceOf(visit), callerOf(visit), visit.outcome, by?.kind, by?.name ?? by?.number, reason?.code, reason?.name,
+                by?.unlock_id ?? reason?.unlock_id, visit.call_id, visit.id].map((value) => value ?? '');
+        })];
     return `\ufeff${lines.map((line) => line.map(cell).join(',')).join('\r\n')}\r\n`;
 }
 
-async function exportLog() {
+async function exportVisits() {
     let got = 0;
     let running = false;
     let stopped = false;
-    /** Reads the list page by page. @param {() => void} tell @returns {Promise<{entries: Entry[], more: boolean}>} */
+    /** Reads the list page by page. @param {() => void} tell @returns {Promise<{visits: Visit[], more: boolean}>} */
     const collect = async (tell) => {
-        /** @type {Entry[]} */
-        const entries = [];
-        /** @type {Pagination} */
+        /** @type {Visit[]} */
+        const visits = [];
+        /** @type {VisitPage['pagination']} */
         let pagination = { cursor: null, has_more: true };
         const { filter } = state;
-        while (pagination.has_more && entries.length < EXPORT_MAX && !stopped) {
+        while (pagination.has_more && visits.length < EXPORT_MAX && !stopped) {
             const page = await call('GET', pathOf(filter, EXPORT_PAGE, pagination.cursor));
-            entries.push(...page.data);
+            visits.push(...page.data);
             ({ pagination } = page);
-            got = entries.length;
+            got = visits.length;
             tell();
         }
-        return { entries, more: pagination.has_more };
+        return { visits, more: pagination.has_more };
     };
     await dialog(t('export'), (close, redraw) => [
         h('p', null, t('export_hint', { max: EXPORT_MAX })),
@@ -281,11 +264,11 @@ async function exportLog() {
                 running = true;
                 redraw();
                 try {
-                    const { entries, more } = await collect(redraw);
+                    const { visits, more } = await collect(redraw);
                     if (stopped) return;
-                    if (format === 'json') save([JSON.stringify({ building_id: building.id, data: entries }, null, 1)], 'application/json', 'portero', 'json');
-                    else save([csv(entries)], 'text/csv;charset=utf-8', 'portero', 'csv');
-                    toast(more ? t('exported_part', { count: entries.length }) : t('exported', { count: entries.length }));
+                    if (format === 'json') save([JSON.stringify({ building_id: building.id, timezone: zone, data: visits }, null, 1)], 'application/json', 'portero', 'json');
+                    else save([csv(visits)], 'text/csv;charset=utf-8', 'portero', 'csv');
+                    toast(more ? t('exported_part', { count: visits.length }) : t('exported', { count: visits.length }));
                     close();
                 } finally {
                     running = false;
@@ -298,12 +281,24 @@ async function exportLog() {
 }
 
 function draw() {
-    patch(at('page'), [log(), h('div', { class: 'column' }, messageList(), question())]);
+    patch(at('page'), [list(), h('div', { class: 'column' }, messageList(), question())]);
 }
 
 addEventListener('unhandledrejection', (event) => { if (event.reason instanceof CallError) tellError(event.reason); });
-draw();
-whenSeen(({ type }) => ['call.released', 'call.code_wrong', 'call.forwarded', 'call.opened', 'call.ended'].includes(type) || type.startsWith('grant.'), follow);
+addEventListener('popstate', () => show(filterOf(location.search)));
+if (isFiltered()) load();
+else draw();
+whenSeen(({ type }) => /^call\.(ring|released|code_wrong|forwarded|opened|message|ended)$|^grant\./.test(type), follow);
 
-const wanted = new URLSearchParams(location.search).get('call'); // home leads here with it
-if (wanted && /^[0-9a-f]{24}$/.test(wanted)) whyCall(wanted, nameOf);
+/** Explains the visit of a call, which Home leads to. @param {string} id */
+async function explain(id) {
+    const known = [...data.visits.data, ...state.visits].find((/** @type {Visit} */ visit) => visit.call_id === id);
+    if (known) return why(known, nameOf);
+    const { started_at: time } = await call('GET', `/v1/calls/${id}`);
+    const page = await call('GET', `/v1/visits?limit=100&since=${time}&until=${time}`);
+    const found = page.data.find((/** @type {Visit} */ visit) => visit.id === id);
+    return found && why(found, nameOf);
+}
+
+const wanted = new URLSearchParams(location.search).get('call');
+if (wanted && /^[0-9a-f]{24}$/.test(wanted)) explain(wanted).then(() => history.replaceState(null, '', addressOf(state.filter)));

@@ -1,5 +1,5 @@
 // Building: the key that opens the door, greetings, phones, the letter to the manager, and a ring to test it all.
-// texts: address. setup.
+// texts: address. setup. visit.
 import { addressFields, addressOf, changed, line } from './lib/address.js';
 import { CallError, call } from './lib/call.js';
 import { dialog, toast } from './lib/dialog.js';
@@ -10,6 +10,7 @@ import { setPhone } from './lib/setup.js';
 import { t } from './lib/texts.js';
 import { date, now, when, zone } from './lib/time.js';
 import { h, icon, patch } from './lib/view.js';
+import { sentenceOf } from './lib/visits.js';
 
 /**
  * @typedef {{length_ms: number, gap_ms: number, delay_ms: number, repeat: number, mode: string, before_greeting: boolean}} Release
@@ -379,13 +380,20 @@ function heard(one) {
         h('p', null, h('a', { href: '/activity' }, t('see'))));
 }
 
+/** The last visit that opened; nothing where many visits since did not. */
+function lastUse() {
+    const [last] = data.visits.data;
+    if (last) return t('last', { time: when(last.started_at), what: sentenceOf(last) });
+    return data.visits.pagination.has_more ? '' : t('never');
+}
+
 function testCard() {
     return h('section', { class: 'card', 'aria-labelledby': 'test', key: 'test' }, h('h2', { id: 'test' }, t('test')),
         sandbox ? [h('p', { class: 'quiet' }, t('test_sandbox')),
             form({ class: 'stack', button: t('ring'), submit: ring }, field({ name: 'digits', label: t('digits'), inputmode: 'numeric', pattern: '[0-9*#]{0,64}', autocomplete: 'off', hint: t('digits_hint') }))]
             : h('ol', { class: 'doing' }, h('li', null, t('test_one', { number: phoneText(settings.virtual_number ?? '') })), h('li', null, t('test_two')), h('li', null, t('test_three'))),
         rung && heard(rung),
-        h('p', { class: 'small quiet', key: 'last' }, data.setup.last_successful_buzz_at ? t('last', { time: when(data.setup.last_successful_buzz_at) }) : t('never')));
+        h('p', { class: 'small quiet', key: 'last' }, lastUse()));
 }
 
 function waiting() {

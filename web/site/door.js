@@ -22,6 +22,7 @@ import { h, icon, patch } from './lib/view.js';
  * @property {DoorCall} call
  * @property {Part} part
  * @property {boolean} elsewhere another page of this browser has answered
+ * @property {'answered' | 'answered_here' | 'answered_window'} answered what is known of who answered
  * @property {boolean} hidden by the person
  * @property {boolean} deaf browsers cannot hear this call
  * @property {boolean} phoneOnly nothing can be done here
@@ -53,6 +54,7 @@ others.addEventListener('message', ({ data: { asks, id, has } }) => {
     if (asks) return asked && asked.part === 'talking' && others.postMessage({ id, has: true });
     if (!asked) return undefined;
     asked.elsewhere = has;
+    if (has) asked.answered = 'answered_window';
     return draw();
 });
 
@@ -123,6 +125,7 @@ async function answer(visit) {
         await line?.answer();
         if (visit.line !== line) return;
         visit.part = 'talking';
+        visit.answered = 'answered_here';
         others.postMessage({ id: visit.call.id, has: true });
         say(visit, '');
     } catch (error) {
@@ -160,11 +163,11 @@ function hide(visit) {
 // ---- the words ----
 
 /** @param {Visit} visit */
-function titleOf({ call: { phase, opened, steps }, part, elsewhere }) {
+function titleOf({ call: { phase, opened, steps }, part, elsewhere, answered }) {
     if (phase === 'over') return opened ? t('opened') : steps.some(({ type }) => type === 'call.message') ? t('message_left') : t('over');
     if (part === 'talking') return t('talking');
     if (elsewhere) return t('answered_window');
-    if (phase === 'answered' && part === '') return t('answered_phone');
+    if (phase === 'answered' && part === '') return t(answered);
     return part === 'listening' || part === 'answering' ? t('listening') : t('title');
 }
 
@@ -180,7 +183,7 @@ function stepText({ type, label, number, outcome, ended_by: by }, visit) {
     case 'call.released': return t('released', { label: label ?? '' });
     case 'call.forwarded': return t('forwarded');
     case 'call.ringing': return number ? t('ringing', { number: number.replace(/^\.+/, '') }) : t('ringing_phone');
-    case 'call.answered': return visit.part === 'talking' ? t('answered_here') : visit.elsewhere ? t('answered_window') : t('answered_phone');
+    case 'call.answered': return t(visit.answered);
     case 'call.listening': return t('listener');
     case 'call.opened': return t('resident_opened');
     case 'call.unanswered': return t('unanswered');
@@ -334,7 +337,7 @@ export function take(event, page) {
     const next = after(known?.call, event);
     if (!known && (event.type === 'call.ended' || isStale(next, now()))) return undefined;
     const visit = known ?? {
-        call: next, part: /** @type {Part} */ (''), elsewhere: false, hidden: false, deaf: false, phoneOnly: false, muted: false, opening: false, note: '', bad: false, shown: performance.now(),
+        call: next, part: /** @type {Part} */ (''), elsewhere: false, answered: 'answered', hidden: false, deaf: false, phoneOnly: false, muted: false, opening: false, note: '', bad: false, shown: performance.now(),
     };
     visit.call = next;
     visits.set(id, visit);

@@ -1,5 +1,5 @@
 // Home: what happens if someone buzzes now, letting somebody in, the first steps, the last visits and the codes.
-// texts: invite. setup. grant. pass.
+// texts: invite. setup. grant. pass. visit.
 import { call } from './lib/call.js';
 import { toast } from './lib/dialog.js';
 import { drawing } from './lib/drawing.js';
@@ -13,12 +13,13 @@ import { choosePlan, setPhone, setTone } from './lib/setup.js';
 import { t } from './lib/texts.js';
 import { hour, length, now, when, zoneNote } from './lib/time.js';
 import { h, icon, patch } from './lib/view.js';
+import { row, sentenceOf } from './lib/visits.js';
 
 /**
  * @typedef {import('./lib/grant.js').Grant} Grant
  * @typedef {{id: string, type: string, label: string, result: string, next_at: string | null}} Part
  * @typedef {{verdict: string, reason: string, grant_id: string | null, grant_label: string | null, keypad_closed_until: string | null, grants: Part[], more_grants: number}} Decision
- * @typedef {{id: string, started_at: string, outcome: string, reason: string, grant_id: string | null, resident_opened: boolean}} Call
+ * @typedef {import('./lib/visits.js').Visit} Visit
  * @typedef {import('./lib/view.js').Child} Child
  */
 
@@ -204,34 +205,15 @@ function checklist(all) {
 
 // ---- the last visits ----
 
-/** The mark, the title and the line of a visit. @param {Call} visit @returns {[string, string, string, string]} */
-function visitOf(visit) {
-    const named = [...decision().grants, ...grants()].find((grant) => grant.id === visit.grant_id)?.label
-        ?? data.logs.data.find((/** @type {{unlock_id?: string}} */ entry) => visit.grant_id && entry.unlock_id === visit.grant_id)?.name;
-    /** @type {Record<string, string>} */
-    const how = { timer: t('by_timer'), routine: t('by_routine'), passcode: t('by_code') };
-    if (visit.outcome === 'released') return ['ok', '', named ?? t('someone'), how[visit.reason] ?? t('opened')];
-    if (visit.resident_opened) return ['ok', '', t('someone'), t('you_opened')];
-    /** @type {Record<string, string>} */
-    const codes = { wrong_code: t('wrong_code'), keypad_closed: t('wrong_code'), outside_window: t('outside') };
-    const code = codes[visit.reason];
-    if (visit.outcome === 'unreachable') return ['no', 'no', code ?? t('someone'), t('unreachable')];
-    if (code) return ['no', 'no', code, visit.outcome === 'forwarded' ? t('not_opened_rang') : t('not_opened')];
-    if (visit.outcome === 'forwarded') return ['phone', 'rang', t('someone'), t('rang')];
-    return ['no', 'no', t('someone'), t('not_opened')];
-}
+/** @param {Visit} visit */
+const whyLink = (visit) => visit.call_id && h('a', { class: 'why', href: `/activity?call=${visit.call_id}`, 'aria-label': t('why_of', { title: sentenceOf(visit), time: when(visit.started_at) }) }, t('why'));
 
 function visits() {
-    /** @type {Call[]} */
-    const all = data.calls.data;
+    /** @type {Visit[]} */
+    const all = data.visits.data;
     return h('section', { class: 'card visits-card', 'aria-labelledby': 'visits', key: 'visits' },
         h('div', { class: 'head' }, h('h2', { id: 'visits' }, t('visits')), h('a', { class: 'small', href: '/activity' }, t('all_visits'))),
-        all.length === 0 ? h('p', { class: 'quiet' }, t('no_visits')) : h('ul', { class: 'rows visits' }, all.map((visit) => {
-            const [mark, kind, title, line] = visitOf(visit);
-            return h('li', { key: visit.id }, h('i', { class: kind }, icon(mark)), h('div', null, h('b', null, title), h('span', { class: 'small quiet' }, line)),
-                h('div', { class: 'end small' }, h('time', { datetime: visit.started_at, class: 'num' }, when(visit.started_at)),
-                    h('a', { href: `/activity?call=${visit.id}`, 'aria-label': t('why_of', { title, time: when(visit.started_at) }) }, t('why'))));
-        })));
+        all.length === 0 ? h('p', { class: 'quiet' }, t('no_visits')) : h('ul', { class: 'rows visits' }, all.map((visit) => row(visit, when(visit.started_at), whyLink(visit)))));
 }
 
 // ---- the codes ----

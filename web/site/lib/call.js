@@ -23,7 +23,7 @@ export function whenSignedOut(ask) {
 }
 
 /** These operations take the building from a header. */
-const OF_BUILDING = /^\/v1\/(unlock|logs|calls)\b/;
+const OF_BUILDING = /^\/v1\/(unlock|visits|calls)\b/;
 
 /**
  * @param {string} method

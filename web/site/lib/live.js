@@ -5,6 +5,8 @@ import { CallError } from './call.js';
 import { building, data } from './data.js';
 
 const AGAIN_MS = 15_000;
+/** A stream that ends is opened again sooner. */
+const AWAY_MS = 5_000;
 /** As src/tbl/feed.def. */
 const TYPES = ['call.ring', 'call.greeting', 'call.code_wrong', 'call.released', 'call.forwarded', 'call.ringing', 'call.answered', 'call.listening', 'call.opened',
     'call.unanswered', 'call.message', 'call.ended', 'grant.created', 'grant.changed', 'grant.revoked', 'settings.changed', 'reset'];
@@ -19,15 +21,27 @@ let heard = 0;
 /** The last event that this tab knows, from the stream or in the page's data. */
 const known = () => Math.max(heard, data.page.seq);
 
-/** Reads the stream for all tabs until it cannot be opened any more. @param {(event: LiveEvent) => void} take */
-function read(take) {
+/** Reads the stream for all tabs until it cannot be opened any more. @param {(event: LiveEvent) => void} take @param {(is: boolean) => void} reach */
+function read(take, reach) {
     return new Promise((resolve) => {
         const stream = new EventSource(`/app/v1/buildings/${building.id}/events?after=${known()}`);
         for (const type of TYPES) stream.addEventListener(type, (message) => take(JSON.parse(message.data)));
+        stream.addEventListener('open', () => reach(true));
         stream.addEventListener('error', () => {
             if (stream.readyState === EventSource.CLOSED) resolve(undefined);
+            else reach(false);
         });
     });
+}
+
+/** Whether the service answers, and no proxy in its place. */
+const answers = () => fetch('/manifest.webmanifest', { cache: 'no-store', signal: AbortSignal.timeout(AWAY_MS) }).then(({ status }) => status < 500, () => false);
+
+/** @type {(away: boolean) => void} */
+let tellAway = () => {};
+/** Calls `tell` when the service has not been reached for some seconds, and when it is again. @param {(away: boolean) => void} tell */
+export function whenAway(tell) {
+    tellAway = tell;
 }
 
 /** @type {((event: LiveEvent) => void)[]} */
@@ -87,8 +101,19 @@ function follow() {
         heard = event.seq;
         for (const tell of listeners) tell(event);
     };
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let away;
+    /** @param {boolean} is */
+    const reach = (is) => {
+        if (leads) tabs.postMessage({ type: is ? 'here' : 'away' });
+        if (!is) return void (away ??= setTimeout(() => tellAway(true), AWAY_MS));
+        clearTimeout(away);
+        away = undefined;
+        return tellAway(false);
+    };
     // A tab that comes later may have missed what the others were told.
     tabs.addEventListener('message', ({ data: event }) => {
+        if (event.type === 'here' || event.type === 'away') return reach(event.type === 'here');
         if (event.type === 'came') return leads && event.seq < known() && tabs.postMessage({ type: 'at', seq: known() });
         if (event.type !== 'at') return take(event);
         return event.seq > known() && take({ type: 'reset', seq: event.seq });
@@ -97,7 +122,8 @@ function follow() {
     navigator.locks.request(name, async () => {
         leads = true;
         for (;;) {
-            await read(take);
+            await read(take, reach);
+            reach(await answers());
             await new Promise((done) => { setTimeout(done, AGAIN_MS); });
         }
     });

@@ -1,8 +1,9 @@
 // What the door would do, in words: GET /v1/buildings/{buildingId}/decision.
-// texts: verdict.
+// texts: verdict. visit.
 import { t } from './texts.js';
 import { when } from './time.js';
 import { h, icon } from './view.js';
+import { UNUSABLE } from './visits.js';
 
 /**
  * @typedef {{id: string, type: string, label: string, result: string, next_at: string | null}} Part
@@ -22,10 +23,6 @@ export function verdictOf(decision) {
     return [t(title), t(lead)];
 }
 
-/** Why a grant cannot be used, in decisions and in the steps of a call. @type {Record<string, string>} */
-export const UNUSABLE = {
-    switched_off: 'verdict.part_off', used_up: 'verdict.part_used', expired: 'verdict.part_expired', not_begun: 'verdict.part_not_begun', outside_window: 'verdict.part_outside',
-};
 /** @type {Record<string, string>} */
 const RESULTS = {
     ...UNUSABLE,

@@ -1,0 +1,67 @@
+// Which visits a person wants to see: in the page's address, so that Back and reload keep it, and as a query of
+// GET /v1/visits. Days are the building's.
+import { fromField, now, toField } from './time.js';
+import { outcomes } from './visits.js';
+
+/** @typedef {{kind: string, unlock: string, period: string, from: string, to: string, q: string}} Filter */
+
+/** @type {Filter} */
+export const ALL = { kind: '', unlock: '', period: '', from: '', to: '', q: '' };
+
+/** The query of each kind. @type {Record<string, string>} */
+const KINDS = { ...Object.fromEntries(outcomes.map(([name]) => [name, `&outcome=${name}`])), wrong_code: '&reason=wrong_code' };
+/** How many days before today a period begins and ends. @type {Record<string, [number, number]>} */
+const PERIODS = { today: [0, 0], yesterday: [1, 1], week: [6, 0], month: [29, 0] };
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** The day that is `count` days after another, such as "2026-11-21". @param {string} day @param {number} count */
+export const dayAfter = (day, count) => new Date(Date.parse(day) + count * 86_400_000).toISOString().slice(0, 10);
+export const today = () => toField(now()).slice(0, 10);
+
+/** The filter of an address: what it does not know is left out. @param {string} search */
+export function filterOf(search) {
+    const query = new URLSearchParams(search);
+    /** @param {string} name @param {(value: string) => boolean} fits */
+    const take = (name, fits) => [query.get(name) ?? ''].find(fits) ?? '';
+    const filter = {
+        kind: take('kind', (value) => Object.hasOwn(KINDS, value)), unlock: take('unlock', (value) => /^[0-9a-f]{24}$/.test(value)), period: take('period', (value) => Object.hasOwn(PERIODS, value) || value === 'days'),
+        from: take('from', (value) => DAY.test(value)), to: take('to', (value) => DAY.test(value)), q: (query.get('q') ?? '').slice(0, 100),
+    };
+    return whole(filter);
+}
+
+/** With both days, in their order, where they count. @param {Filter} filter @returns {Filter} */
+export function whole(filter) {
+    if (filter.period !== 'days') return { ...filter, from: '', to: '' };
+    const [from, to] = [filter.from || filter.to || today(), filter.to || filter.from || today()].sort();
+    return { ...filter, from, to };
+}
+
+/** The page's address for the filter. @param {Filter} filter */
+export function addressOf(filter) {
+    const url = new URL(location.href);
+    url.searchParams.delete('call');
+    for (const [name, value] of Object.entries(filter)) {
+        if (value.trim()) url.searchParams.set(name, value);
+        else url.searchParams.delete(name);
+    }
+    return url;
+}
+
+/** @param {Filter} a @param {Filter} b */
+export const isSame = (a, b) => JSON.stringify({ ...a, q: a.q.trim() }) === JSON.stringify({ ...b, q: b.q.trim() });
+
+/** @param {Filter} filter */
+function periodOf({ period, from, to }) {
+    const [first, last] = PERIODS[period] ?? [];
+    const days = period === 'days' ? [from, to] : first === undefined || last === undefined ? [] : [dayAfter(today(), -first), dayAfter(today(), -last)];
+    if (days.length === 0) return '';
+    const [since, until] = [fromField(`${days[0]}T00:00`), fromField(`${dayAfter(days[1], 1)}T00:00`) - 1];
+    return `&since=${new Date(since).toISOString()}${until < now() ? `&until=${new Date(until).toISOString()}` : ''}`;
+}
+
+/** The operation's path. @param {Filter} filter @param {number} limit @param {string | null} [cursor] */
+export function pathOf(filter, limit, cursor) {
+    const q = filter.q.trim();
+    return `/v1/visits?limit=${limit}${KINDS[filter.kind] ?? ''}${filter.unlock && `&unlock_id=${filter.unlock}`}${periodOf(filter)}${q && `&q=${encodeURIComponent(q)}`}${cursor ? `&cursor=${cursor}` : ''}`;
+}
