@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Browser, checkAccessible, checkFits, checkForcedColours } from './lib/browser.js';
 import { ok } from './lib/client.js';
 import { COOKIE, signInBrowser } from './lib/site.js';
-import { DAY, eventually, grant, HOUR, iso, message, now, resident, useWorld, visit } from './lib/world.js';
+import { DAY, eventually, grant, HOUR, iso, message, now, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
 const SIGHTS = ['light', 'dark'].flatMap((colorScheme) => [320, 390, 1280].map((width) => ({ colorScheme, width })));
 
@@ -62,6 +62,53 @@ describe('the page Access', () => {
         const close = await button(page, 'Close').boundingBox();
         assert.ok(close.x + close.width <= 390, JSON.stringify(close));
         await page.context().close();
+    });
+
+    const SHUT = 'No code, timer or routine opens the door yet.';
+
+    // BUILDING-32
+    it('shares nothing as working that does not open, and mends what is missing', async () => {
+        const session = await signIn(client), home = await provisioned(session);
+        await grant(session, { type: 'passcode', label: 'Anna' });
+        const page = await open(session);
+        await page.getByText(SHUT).waitFor();
+        await press(page, 'Share Anna');
+        const sheet = page.locator('dialog');
+        await sheet.getByText('The key that releases the door is not set.').waitFor();
+        assert.deepEqual([await sheet.getByRole('button', { name: 'Send' }).count(), await sheet.getByText('It works').count(), await sheet.locator('.letter').count()], [0, 0, 0]);
+        await sheet.getByRole('button', { name: 'Set the key' }).click();
+        await page.getByLabel('Key', { exact: true }).fill('9');
+        await press(page, 'Save');
+        await sheet.getByRole('button', { name: 'Send' }).waitFor();
+        await sheet.getByText(`Nobody has got in by the number ${home.virtual_number} yet`).waitFor();
+        await page.keyboard.press('Escape');
+        await isClosed(page);
+        assert.equal(await page.getByText(SHUT).count(), 0);
+        await page.getByRole('link', { name: 'The letter to the manager' }).click();
+        await page.getByRole('heading', { name: 'letter' }).first().waitFor();
+        await closing(page);
+    });
+
+    it('shares nothing once the subscription has ended, and all while a payment is late', async () => {
+        const person = await resident(client);
+        await grant(person, { type: 'timer', label: 'Party', expires_in_minutes: 3000 });
+        await visit(client, { to: person.number });
+        await setSubscription(client, person.email, 'past_due');
+        const page = await open(person, { viewport: { width: 390, height: 800 } });
+        await press(page, 'Share Party');
+        // The guest reads it another day, elsewhere.
+        await page.getByText(/It works: until [A-Z][a-z]+day [0-9]+ [A-Z][a-z]+, [0-9]+:[0-9]+ \(.+ time\)\./u).waitFor();
+        assert.equal(await page.locator('.missing').count(), 0);
+        await setSubscription(client, person.email, 'canceled');
+        await page.reload();
+        await page.getByText(SHUT).waitFor();
+        await press(page, 'Share Party');
+        const sheet = page.locator('dialog');
+        await sheet.getByText('A subscription is missing.').waitFor();
+        assert.equal(await sheet.getByText('It works').count(), 0);
+        await sheet.getByRole('button', { name: 'Choose a plan' }).click();
+        await page.getByRole('heading', { name: 'Choose a plan' }).waitFor();
+        await closing(page);
     });
 
     it('makes a code for a guest, once however often it is asked, and offers it to be shared', async () => {

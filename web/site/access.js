@@ -1,10 +1,11 @@
 // Who may enter: all grants of the building, new ones, and what can be done with each.
-// texts: grant. pass.
+// texts: grant. pass. setup.
 import { CallError, call } from './lib/call.js';
 import { dialog, later, toast } from './lib/dialog.js';
 import { change, hasEnded, lineOf, nextOf, opensNow, reread, statusOf, statusText, timeText, usesText } from './lib/grant.js';
 import { create, edit, extend, shareSheet, showLarge } from './lib/grant_sheets.js';
 import { whenSeen } from './lib/live.js';
+import { missingNote } from './lib/missing.js';
 import { hears } from './lib/pass_form.js';
 import { at, data, refresh, tellError } from './lib/page.js';
 import { errorText, t } from './lib/texts.js';
@@ -105,6 +106,12 @@ function put(grant, text) {
 /** @param {string} code @param {string} [except] the ID of the grant that may have it */
 const taken = (code, except) => [...grants.values()].some((one) => one.access_code === code && one.id !== except && one.enabled && one.status !== 'revoked');
 
+/** Shares it; what is missing may be mended there. @param {Grant} grant @param {number} [codesLeft] */
+async function offer(grant, codesLeft) {
+    await shareSheet(grant, codesLeft);
+    draw();
+}
+
 /** @param {string} purpose @param {Grant} [like] */
 async function make(purpose, like) {
     const made = await create(purpose, like, (code) => taken(code));
@@ -113,7 +120,7 @@ async function make(purpose, like) {
     kind = '';
     view = statusOf(made) === 'scheduled' ? 'scheduled' : 'active';
     put(made);
-    await shareSheet(made, made.codes_left);
+    await offer(made, made.codes_left);
 }
 
 /** @param {Grant} grant @param {object} body @param {string} text */
@@ -184,7 +191,7 @@ async function details(first) {
         ];
     });
     const grant = grants.get(id) ?? first;
-    if (action === 'share') await shareSheet(grant);
+    if (action === 'share') await offer(grant);
     if (action === 'large') await showLarge(grant);
     if (action === 'extend') put(await extend(grant), t('extended'));
     if (action === 'edit') put(await edit(grant, (code) => taken(code, id)), t('saved'));
@@ -217,7 +224,7 @@ function row(grant) {
         h('button', { class: 'about', type: 'button', onclick: () => details(grant) }, h('i', null, icon(grant.type)),
             h('span', null, h('b', null, grant.label, !plain && ' ', !plain && badge(grant)), h('span', { class: 'small quiet num' }, lineOf(grant)))),
         grant.type === 'passcode' && !hasEnded(grant) && pin(grant),
-        grant.type === 'passcode' && !hasEnded(grant) && h('button', { class: 'round sharing', type: 'button', 'aria-label': t('share_of', { label: grant.label }), onclick: () => shareSheet(grant) }, icon('share')),
+        !hasEnded(grant) && h('button', { class: 'round sharing', type: 'button', 'aria-label': t('share_of', { label: grant.label }), onclick: () => offer(grant) }, icon('share')),
         grant.type === 'timer' && open && h('button', { type: 'button', class: 'end', 'aria-label': t('end_of', { label: grant.label }), onclick: () => write(grant, { enabled: false }, t('ended', { label: grant.label })) }, t('end')));
 }
 
@@ -282,7 +289,7 @@ function nothingYet() {
 
 function draw() {
     const none = grants.size === leaving.size && !lists.get('')?.more;
-    patch(at('page'), [purposes(), none ? nothingYet() : list()]);
+    patch(at('page'), [missingNote(draw), purposes(), none ? nothingYet() : list()]);
 }
 
 keep('', data.grants);

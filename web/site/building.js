@@ -412,3 +412,5 @@ function draw() {
 }
 
 take();
+// The page is drawn by now, as a link to a part of it needs.
+document.getElementById(location.hash.slice(1))?.scrollIntoView();

@@ -7,6 +7,7 @@ import { lineOf } from './lib/grant.js';
 import { shareSheet } from './lib/grant_sheets.js';
 import { expect, letIn, openFor } from './lib/invite.js';
 import { whenSeen } from './lib/live.js';
+import { lacks } from './lib/missing.js';
 import { at, building, data, refresh, tellError } from './lib/page.js';
 import { phoneText } from './lib/phone.js';
 import { choosePlan, setPhone, setTone } from './lib/setup.js';
@@ -175,8 +176,8 @@ function buzzHint() {
 /** The owner's steps. @returns {Step[]} */
 function steps() {
     if (!data.phone) return [];
-    const { setup, account, phone: { pending } } = data;
-    const active = account.subscription.status === 'active';
+    const { setup, phone: { pending } } = data;
+    const active = !lacks('subscription');
     const number = setup.virtual_number;
     return [
         { key: 'plan', done: active, title: active ? t('plan_done') : t('plan'), hint: t('plan_hint'), button: [t('plan_do'), choosePlan] },
@@ -185,7 +186,7 @@ function steps() {
         { key: 'phone', done: Boolean(phone()), title: phone() ? t('phone_done') : t('phone_step'), hint: t('phone_hint'), button: [pending ? t('phone_confirm') : t('phone_do'), setPhone], wait: !number },
         { key: 'letter', done: Boolean(setup.last_successful_buzz_at) || localStorage.getItem(`letter.${building.id}`) !== null, title: t('letter'), hint: t('letter_hint'), button: [t('letter_do'), seeLetter], wait: !setup.unlock_tone },
         { key: 'first', done: grants().length > 0 || Boolean(setup.last_successful_buzz_at), title: t('first'), hint: t('first_hint'), button: [t('act_code'), () => letIn('guest')], wait: !number },
-        { key: 'buzz', done: opened, title: t('buzz'), hint: buzzHint(), button: [t('buzz_do'), sawItOpen], wait: !setup.last_successful_buzz_at },
+        { key: 'buzz', done: opened && !lacks('call_box'), title: t('buzz'), hint: buzzHint(), button: [t('buzz_do'), sawItOpen], wait: !setup.last_successful_buzz_at },
     ];
 }
 
@@ -230,7 +231,7 @@ function code(grant) {
     };
     return h('li', { key: grant.id }, h('div', null, h('b', null, grant.label), h('span', { class: 'small quiet num' }, lineOf(grant))),
         h('button', { class: 'pin', type: 'button', 'aria-label': is ? t('hide_code', { code: grant.access_code ?? '', label: grant.label }) : t('show_code', { label: grant.label }), onclick: flip }, is ? grant.access_code : '••••'),
-        h('button', { class: 'round', type: 'button', 'aria-label': t('share_code', { label: grant.label }), onclick: () => shareSheet(grant) }, icon('share')));
+        h('button', { class: 'round', type: 'button', 'aria-label': t('share_code', { label: grant.label }), onclick: on(() => shareSheet(grant).then(() => false)) }, icon('share')));
 }
 
 const CODES_SHOWN = 4;

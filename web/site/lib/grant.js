@@ -1,10 +1,9 @@
 // Access grants, as people read them, and what changes them.
 // texts: grant. pass.
 import { call } from './call.js';
-import { data } from './data.js';
 import { DAYS, shortSentence, timesText } from './pass.js';
 import { t } from './texts.js';
-import { city, dayNames, hour, length, now, when, zone } from './time.js';
+import { city, dayNames, exactTime, hour, length, now, placeNote, when, zone } from './time.js';
 
 /**
  * @typedef {'timer' | 'passcode' | 'routine'} Kind
@@ -72,20 +71,24 @@ export function usesText({ remaining_uses: left }) {
     return left === 1 ? t('grant.one_use') : t('grant.uses', { count: left });
 }
 
-/** "Weekdays, 9:00 to 12:00". @param {Window & {timezone?: string}} grant */
-function scheduleText({ days = [], start = '', end = '', timezone = zone }) {
+/** "Weekdays, 9:00 to 12:00". @param {Window & {timezone?: string}} grant @param {boolean} sent */
+function scheduleText({ days = [], start = '', end = '', timezone = zone }, sent) {
     const day = dayChoices().find(([value]) => value.split(' ').sort().join() === [...days].sort().join())?.[1] ?? days.map((name) => dayNames[DAYS.indexOf(name)]).join(', ');
-    const elsewhere = timezone === zone ? '' : ` (${city(timezone)})`;
+    const elsewhere = sent ? ` (${placeNote(timezone)})` : timezone === zone ? '' : ` (${city(timezone)})`;
     return t('grant.schedule', { days: day, start: hour(start), end: hour(end) }) + elsewhere;
 }
 
 /** A pass as its sentence is made of it; undefined for another grant. @param {Grant} grant @returns {import('./pass.js').Pass | undefined} */
 export const passOf = ({ label, type, pass, remaining_uses }) => pass && { label, code: type === 'passcode', remaining_uses, ...pass };
 
-/** When it opens the door: "until 17:30". @param {Grant} grant @returns {string} */
-export function timeText(grant) {
+/**
+ * When it opens the door: "until 17:30".
+ * @param {Grant} grant @param {boolean} [sent] to somebody who reads it another day, elsewhere: with day, date and zone
+ * @returns {string}
+ */
+export function timeText(grant, sent = false) {
     const pass = passOf(grant);
-    return pass ? timesText(pass) : grant.type === 'routine' ? scheduleText(grant) : spanText(grant);
+    return pass ? timesText(pass) : grant.type === 'routine' ? scheduleText(grant, sent) : spanText(grant, sent ? exactTime : when);
 }
 
 /** When a pass opens next, unless it is open, or never will be: a time. @param {Grant} grant */
@@ -94,14 +97,14 @@ export function nextOf(grant) {
     return next && !hasEnded(grant) && Date.parse(next) > now() ? when(next) : '';
 }
 
-/** @param {Grant} grant @returns {string} */
-function spanText(grant) {
+/** @param {Grant} grant @param {(at: string) => string} say @returns {string} */
+function spanText(grant, say) {
     const begins = beginOf(grant) ?? '';
-    if (!grant.ends_at && statusOf(grant) === 'scheduled') return t('grant.begins', { time: when(begins) });
+    if (!grant.ends_at && statusOf(grant) === 'scheduled') return t('grant.begins', { time: say(begins) });
     if (!grant.ends_at) return t('grant.no_end');
     const status = statusOf(grant);
-    if (status === 'scheduled') return t('grant.from_to', { start: when(begins), end: when(grant.ends_at) });
-    return Date.parse(grant.ends_at) <= now() ? t('grant.ended', { time: when(grant.ends_at) }) : t('grant.until', { time: when(grant.ends_at) });
+    if (status === 'scheduled') return t('grant.from_to', { start: say(begins), end: say(grant.ends_at) });
+    return Date.parse(grant.ends_at) <= now() ? t('grant.ended', { time: say(grant.ends_at) }) : t('grant.until', { time: say(grant.ends_at) });
 }
 
 /** One line about it. @param {Grant} grant */
@@ -126,9 +129,6 @@ export function invitation(grant, building) {
         timer: t('grant.invite_timer', { building }),
         routine: t('grant.invite_routine', { building }),
     };
-    const time = statusOf(grant) === 'scheduled' || grant.type === 'routine' || grant.pass || grant.ends_at ? t('grant.invite_when', { when: timeText(grant) }) : '';
+    const time = statusOf(grant) === 'scheduled' || grant.type === 'routine' || grant.pass || grant.ends_at ? t('grant.invite_when', { when: timeText(grant, true) }) : '';
     return [lines[grant.type], time].filter(Boolean).join(' ');
 }
-
-/** Does the building's door have what a grant needs? */
-export const connected = () => Boolean(data.setup?.virtual_number && data.setup?.unlock_tone);

@@ -1,11 +1,12 @@
 // The dialogs about one access grant: sharing it, its code in large figures, more time, editing it.
-// texts: grant. pass.
+// texts: grant. pass. setup.
 import { CallError, call } from './call.js';
 import { building } from './data.js';
 import { dialog } from './dialog.js';
 import { form } from './form.js';
-import { change, connected, invitation, lineOf, opensNow, passOf, reread, timeText, usesText } from './grant.js';
+import { change, invitation, lineOf, opensNow, passOf, reread, timeText, usesText } from './grant.js';
 import { changeBody, FIELD_ERRORS, grantFields } from './grant_form.js';
+import { missingNote, shut } from './missing.js';
 import { sentence } from './pass.js';
 import { grantValues, hears, PASS_ERRORS, passBody, passChange, passFields, purposeValues, typedIn, withChange } from './pass_form.js';
 import { copy, share } from './share.js';
@@ -58,7 +59,7 @@ function refuseTaken({ access_code: code }, taken) {
 export function create(purpose, like, taken = () => false) {
     const first = like ? grantValues(like, false) : purposeValues(purpose);
     const state = { first, typed: first };
-    return dialog(like ? t('grant.another') : t('grant.new'), (/** @type {(made?: Grant) => void} */ close, draw) => [passForm(state, draw, {
+    return dialog(like ? t('grant.another') : t('grant.new'), (/** @type {(made?: Grant) => void} */ close, draw) => [missingNote(draw), passForm(state, draw, {
         button: t('grant.create'),
         submit: async (typed, once) => {
             const body = passBody(typed);
@@ -195,7 +196,8 @@ function guestPage({ url }, flip) {
 }
 
 /**
- * How the guest gets in, to be sent to them: as a text, or by the link of a page that tells it in their language.
+ * How the guest gets in, to be sent to them: as a text, or by the link of a page that tells it in their language. Where
+ * no grant opens the door, the sheet has what is missing in place of it.
  * @param {Grant} grant @param {number} [codesLeft] of four digits, if its creation told that they are few
  */
 export function shareSheet(grant, codesLeft) {
@@ -225,19 +227,20 @@ export function shareSheet(grant, codesLeft) {
                 await call('DELETE', path);
                 return { url: null };
             });
-        if (!link && !busy) read(() => call('GET', path));
+        const opens = !shut();
+        if (opens && !link && !busy) read(() => call('GET', path));
         const url = link?.url ?? undefined, pass = passOf(grant);
         const text = url ? t('grant.invite_link', { building: building.label }) : invitation(grant, building.label);
         return [
             grant.access_code && figures(grant.access_code),
             pass && h('p', { class: 'quiet', key: 'sentence' }, sentence(pass)),
-            h('p', { class: 'letter', key: 'letter' }, text, url && h('span', { class: 'url' }, url)),
+            missingNote(draw),
+            opens && h('p', { class: 'letter', key: 'letter' }, text, url && h('span', { class: 'url' }, url)),
             codesLeft !== undefined && h('p', { class: 'note', key: 'codes' }, t('grant.codes_left', { count: codesLeft })),
-            !connected() && h('p', { class: 'note', key: 'connected' }, t('grant.not_connected')),
             grant.type === 'timer' && opensNow(grant) && h('p', { class: 'hint', key: 'timer' }, t('grant.timer_hint')),
             problem && h('p', { class: 'note bad', role: 'alert', key: 'problem' }, problem),
-            guestPage(link ?? { url: null }, flip),
-            h('div', { class: 'actions', key: 'actions' },
+            opens && guestPage(link ?? { url: null }, flip),
+            opens && h('div', { class: 'actions', key: 'actions' },
                 h('button', { class: 'primary', type: 'button', onclick: () => share({ title: building.label, text, url }) }, icon('share'), t('grant.send')),
                 h('button', { type: 'button', onclick: () => copy(url ? `${text}\n${url}` : text) }, t('page.copy'))),
         ];

@@ -1,9 +1,10 @@
 // Letting somebody in: whoever buzzes next, or with a pass.
-// texts: invite. grant. pass.
+// texts: invite. grant. pass. setup.
 import { call } from './call.js';
 import { dialog, toast } from './dialog.js';
 import { field, form } from './form.js';
 import { create, shareSheet } from './grant_sheets.js';
+import { missingNote, shut } from './missing.js';
 import { t } from './texts.js';
 import { length, when } from './time.js';
 import { h, icon } from './view.js';
@@ -20,14 +21,15 @@ function lengths(name, minutes, chosen) {
  * @returns {Promise<boolean>} true if it was made
  */
 export async function openFor({ label = '', minutes = [15, 60, 180], uses = 1 } = {}) {
-    return await dialog(uses === 1 ? t('invite.next') : t('invite.open'), (close) => [
+    return await dialog(uses === 1 ? t('invite.next') : t('invite.open'), (close, draw) => [
+        missingNote(draw),
         h('p', { class: 'quiet' }, uses === 1 ? t('invite.next_lead') : t('invite.open_lead')),
         form({
             button: t('invite.let_in'),
             submit: async (values, once) => {
                 const body = { type: 'timer', label: values.label.trim() || t('invite.visitor'), expires_in_minutes: Number(values.minutes), remaining_uses: uses };
                 const { id, ends_at } = await call('POST', '/v1/unlock', body, { once });
-                toast(t('invite.until', { time: when(ends_at) }), id);
+                if (!shut()) toast(t('invite.until', { time: when(ends_at) }), id);
                 close(true);
             },
         }, lengths('minutes', minutes, minutes[0]),

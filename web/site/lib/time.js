@@ -113,7 +113,11 @@ export const dayNamesShort = namesOf('short');
 /** "Toronto", of "America/Toronto". @param {string} name */
 export const city = (name) => name.replace(/.*\//, '').replaceAll('_', ' ');
 
+/** "Toronto time" @param {string} timezone */
+export const placeNote = (timezone) => t('page.zone', { city: city(timezone) });
+
 /** "Toronto time" where it is not the browser's own; else empty. @param {string} [timezone] */
-export function zoneNote(timezone = zone) {
-    return timezone === browserZone ? '' : t('page.zone', { city: city(timezone) });
-}
+export const zoneNote = (timezone = zone) => (timezone === browserZone ? '' : placeNote(timezone));
+
+/** As clear another day, and elsewhere: "Friday 21 November, 17:30 (Toronto time)". @param {Instant} at */
+export const exactTime = (at) => `${plainDay(toField(at), true)}, ${clock(at)} (${placeNote(zone)})`;
