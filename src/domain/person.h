@@ -5,7 +5,7 @@
 #include "domain/tx.h"
 
 #define PERSON_KEYS   3
-#define PERSON_TABLES 14
+#define PERSON_TABLES 15
 
 /* A place in a walk through the tables. All zero: the beginning. Its values are in the arena of the walk. */
 struct person_mark {
@@ -26,7 +26,7 @@ const char *person_table_name(size_t table);
 /* Whether a walk leaves the rows of the table: they belong to an account. */
 bool person_keeps(size_t table);
 
-/* Reads the next rows, at most PERSON_WINDOW of one table, finds those that name the person, and erases them, or the
+/* Reads the next rows, at most PERSON_WINDOW of one table, finds the ones with the person, and erases them, or the
  * person in them. */
 #define PERSON_WINDOW 1000
 enum err person_step(struct tx *tx, struct person_walk *walk) CHECKED;

@@ -35,7 +35,7 @@ UPDATE building SET last_buzz_at = $at:time WHERE account_id = $account_id:id AN
     AND (last_buzz_at IS NULL OR last_buzz_at < $at)
 
 -- name: visit_list
--- The newest $limit visits of a building with IDs below $before and not below $first: those of calls, and entries of the
+-- The newest $limit visits of a building with IDs below $before and not below $first: visits by calls, and entries of the
 -- log whose call is not known.
 SELECT {visit} FROM (
     SELECT * FROM (SELECT v.id, c.id AS call_id, v.started_at, c.ended_at, c.caller, v.outcome, v.opened_by, v.opener,

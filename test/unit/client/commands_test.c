@@ -200,7 +200,7 @@ static void a_request_can_be_shown_in_place_of_being_sent(void **state)
     check_all(unsent, COUNT(unsent));
 }
 
-static void help_names_each_command_and_those_of_the_service(void **state)
+static void help_names_each_command_of_program_and_service(void **state)
 {
     char out[TYPED_MAX], err[TYPED_MAX], line[64];
     const struct command *c;
@@ -250,7 +250,7 @@ int main(void)
         cmocka_unit_test(refusals_are_told_with_code_next_step_and_request),
         cmocka_unit_test(mistakes_are_told_before_anything_is_sent),
         cmocka_unit_test(a_request_can_be_shown_in_place_of_being_sent),
-        cmocka_unit_test(help_names_each_command_and_those_of_the_service),
+        cmocka_unit_test(help_names_each_command_of_program_and_service),
         cmocka_unit_test(a_key_is_not_sent_without_protection),
         cmocka_unit_test(without_a_key_the_login_is_named),
     };

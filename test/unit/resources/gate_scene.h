@@ -93,6 +93,7 @@ static const struct contract contract[] = {
     {HTTP_PATCH, "/v1/unlock/{id}", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, GRANT_VERSION | BODY, ALL},
     {HTTP_DELETE, "/v1/unlock/{id}", ANY_KEY, "access:write", 0, 0, SELECTED, PER_KEY, 0, ALL},
     {HTTP_GET, "/v1/logs", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0, ALL},
+    {HTTP_GET, "/v1/visits", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0, ALL},
     {HTTP_POST, "/v1/webhooks", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY,
      IDEMPOTENCY_IF_SENT | BODY | REPLACED, ALONE},
     {HTTP_GET, "/v1/webhooks", ANY_KEY, "access:read", OWNER, OWNER, IGNORED, PER_KEY, REPLACED, ALONE},
