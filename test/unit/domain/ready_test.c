@@ -110,7 +110,7 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         T(test_each_part_that_is_not_there_is_lacking), T(test_a_late_payment_lacks_nothing),
-        T(test_the_first_part_gives_the_status),   T(test_each_step_has_a_code_a_request_and_a_sentence),
+        T(test_the_first_part_gives_the_status),        T(test_each_step_has_a_code_a_request_and_a_sentence),
         T(test_the_call_box_is_told_its_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
