@@ -120,7 +120,7 @@ static void test_a_decision_is_told_and_begins_the_record_of_a_forwarding(void *
         const char *script, *fed, *recorded;
     } rows[] = {
         {{OPENS}, "a", "arrival ", ""}, /* the end of the turn writes the whole record */
-        {{COLLECTS}, "a g5678 g1234", "arrival code code ", ""},
+        {{COLLECTS}, "a g5678 g1234", "arrival code code ", "none:wrong_code "}, /* the log has the wrong code now */
         {{FORWARDS, .phones = 1}, "a", "arrival forwarding ", "forwarded:no_grant "},
         {{.arrival = ACCESS_REJECT}, "a", "arrival ", ""},
         {{FORWARDS, .fails = ERR_SERVICE_UNAVAILABLE}, "a", "arrival ", ""},
