@@ -12,7 +12,7 @@ from .coordinator import PorteroConfigEntry
 
 REDACTED = {
     CONF_API_KEY, CONF_URL, CONF_FINGERPRINT, "title", "access_code", "label", "grant_label", "name", "virtual_number", "unlock_tone", "caller", "number",
-    "instructions", "request_id", "note",
+    "instructions", "sentence", "request_id", "note",
 }
 
 
