@@ -18,7 +18,7 @@ struct personal_table {
 struct cursor;
 
 /* Appends the row as a JSON object with the names of its columns. */
-enum err personal_row(struct tx *tx, const struct personal_table *table, const struct cursor *row,
+enum err personal_row(struct tx *tx, const struct personal_table *table, const struct cursor *c,
                       struct buf *out) CHECKED;
 /* Appends the bytes as a string. */
 void personal_base64(struct str bytes, struct buf *out);
