@@ -30,19 +30,26 @@ enum err member_create(struct tx *tx, const struct id *building, struct str name
     return e;
 }
 
-static struct member member_read(const struct cursor *c, struct arena *a)
+static struct member member_read(const struct row_membership *row)
 {
-    const struct row_member_list row = row_member_list(c, a);
     return (struct member){
-        .id = row.id,
-        .building_id = row.building_id,
-        .account_id = row.account_id,
-        .name = row.name,
-        .email = row.email,
-        .phone = row.phone,
-        .created_us = row.created_at,
-        .building_label = row.label,
+        .id = row->id,
+        .building_id = row->building_id,
+        .account_id = row->account_id,
+        .name = row->name,
+        .email = row->email,
+        .phone = row->phone,
+        .created_us = row->created_at,
     };
+}
+
+static enum err member_found(enum err e, const struct cursor *c, struct arena *a, struct member *ret)
+{
+    if (e)
+        return e;
+    const struct row_membership row = row_membership(c, a);
+    *ret = member_read(&row);
+    return ERR_NONE;
 }
 
 enum err member_list(struct tx *tx, const struct member **ret, size_t *ret_count)
@@ -55,7 +62,9 @@ enum err member_list(struct tx *tx, const struct member **ret, size_t *ret_count
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
-        list[count++] = member_read(&c, tx->arena);
+        const struct row_member_list row = row_member_list(&c, tx->arena);
+        list[count] = member_read(&row.membership);
+        list[count++].building_label = row.label;
     }
     if (e)
         return e;
@@ -67,20 +76,8 @@ enum err member_list(struct tx *tx, const struct member **ret, size_t *ret_count
 enum err member_get(struct tx *tx, const struct id *member, struct member *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL(member_get, .id = member), &c);
-    if (e)
-        return e;
-    const struct row_member_get row = row_member_get(&c, tx->arena);
-    *ret = (struct member){
-        .id = *member,
-        .building_id = row.building_id,
-        .account_id = row.account_id,
-        .name = row.name,
-        .email = row.email,
-        .phone = row.phone,
-        .created_us = row.created_at,
-    };
-    return ERR_NONE;
+    const enum err e = db_one(tx->db, SQL(member_get, .id = member), &c);
+    return member_found(e, &c, tx->arena, ret);
 }
 
 uint32_t member_scopes(enum member_role role)
@@ -92,13 +89,8 @@ uint32_t member_scopes(enum member_role role)
 enum err member_first(struct tx *tx, struct str email, struct member *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL(member_first, .email = email), &c);
-    if (e)
-        return e;
-    const struct row_member_first row = row_member_first(&c, tx->arena);
-    *ret =
-        (struct member){.id = row.id, .building_id = row.building_id, .account_id = row.account_id, .name = row.name};
-    return ERR_NONE;
+    const enum err e = db_one(tx->db, SQL(member_first, .email = email), &c);
+    return member_found(e, &c, tx->arena, ret);
 }
 
 enum err member_remove(struct tx *tx, const struct id *member)

@@ -1,5 +1,8 @@
 -- Invited members of buildings.
 
+-- columns: membership
+id:id, building_id:id, account_id:id, name:text, email:text, phone:text, created_at:time
+
 -- name: member_insert
 INSERT INTO member (building_id, id, account_id, name, email, phone, created_at) VALUES ($building_id:id, $id:id,
     $account_id:id, $name:text, $email:text, $phone:text, $created_at:time)
@@ -8,17 +11,16 @@ INSERT INTO member (building_id, id, account_id, name, email, phone, created_at)
 SELECT id:id FROM member WHERE building_id = $building_id:id AND email = $email:text
 
 -- name: member_list
-SELECT m.id:id, m.building_id:id, m.account_id:id, m.name:text, m.email:text, m.phone:text, m.created_at:time,
-    b.label:text
+SELECT {membership m}, b.label:text
 FROM member m JOIN building b ON b.id = m.building_id
 ORDER BY m.building_id, m.id
 
 -- name: member_get
-SELECT building_id:id, account_id:id, name:text, email:text, phone:text, created_at:time FROM member WHERE id = $id:id
+SELECT {membership} FROM member WHERE id = $id:id
 
 -- name: member_first
 -- The oldest building of an address.
-SELECT building_id:id, id:id, account_id:id, name:text FROM member WHERE email = $email:text ORDER BY building_id, id LIMIT 1
+SELECT {membership} FROM member WHERE email = $email:text ORDER BY building_id, id LIMIT 1
 
 -- name: member_delete
 DELETE FROM member WHERE building_id = $building_id:id AND id = $id:id
