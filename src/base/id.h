@@ -8,6 +8,7 @@
 
 #define ID_LEN       24
 #define ID_BYTES_LEN (ID_LEN / 2)
+#define ID_ABOVE_ALL STR("g") /* sorts after the text of every ID */
 
 /* An ID as NUL-terminated text; empty: no ID. */
 struct id {

@@ -3,6 +3,7 @@
 #include <glib.h>
 
 #include "domain/activity_cursor.h"
+#include "domain/list.h"
 
 #define MS_US 1000
 
@@ -140,8 +141,9 @@ static enum err search_position(struct tx *tx, const struct id *building, const 
 static enum err search_init(struct tx *tx, const struct id *building, const struct activity_filter *f, int64_t limit,
                             struct search *ret)
 {
-    if (v_set(f->since) && v_set(f->until) && f->since.i > f->until.i)
-        return tx_fail(tx, ERR_INVALID_DATE, "since must not be later than until");
+    enum err e = list_check_period(tx, f->since, f->until);
+    if (e)
+        return e;
     struct search s = {
         .building = building,
         .since_us = v_set(f->since) ? f->since.i : INT64_MIN,

@@ -3,12 +3,12 @@
 #include <stdio.h>
 
 #include "domain/feed.h"
+#include "domain/list.h"
 #include "domain/visit.h"
 
-#define ABOVE_ALL_IDS STR("g") /* sorts after every hexadecimal text */
-#define MS_US         1000
-#define OVER_US       (1800 * US_PER_S) /* a call that began before is over */
-#define READ_MAX      10000             /* records that a filtered list reads; the page then ends, full or not */
+#define MS_US    1000
+#define OVER_US  (1800 * US_PER_S) /* a call that began before is over */
+#define READ_MAX 10000             /* records that a filtered list reads; the page then ends, full or not */
 
 /* ---- writing ---- */
 
@@ -247,17 +247,19 @@ enum err call_record_list(struct tx *tx, const struct id *building, const struct
                           struct call_record_page *ret)
 {
     bool is_cut = false;
-    if (v_set(f->since) && v_set(f->until) && f->since.i > f->until.i)
-        return tx_fail(tx, ERR_INVALID_DATE, "since must not be later than until");
+    enum err e = list_check_period(tx, f->since, f->until);
+    if (e)
+        return e;
     const struct id first = id_first(v_set(f->since) ? f->since.i : 0);
     struct listing l = {
         .building = building,
-        .before = v_set(f->cursor) ? f->cursor.s : ABOVE_ALL_IDS,
+        .before = v_set(f->cursor) ? f->cursor.s : ID_ABOVE_ALL,
         .first = arena_str(tx->arena, id_str(&first)),
         .limit = v_set(f->limit) ? f->limit.i : CALL_RECORD_PAGE_DEFAULT,
     };
     /* IDs may run ahead of the clock, so `until` does not limit them. */
-    enum err e = call_record_searches(f) ? list_cut(tx, &l, &is_cut) : ERR_NONE;
+    if (call_record_searches(f))
+        e = list_cut(tx, &l, &is_cut);
     if (!e)
         e = list_read(tx, &l, f, ret);
     if (e || ret->more || !is_cut)

@@ -3,8 +3,6 @@
 #include "domain/event.h"
 #include "domain/webhook.h"
 
-#define ABOVE_ALL_IDS STR("g") /* sorts after every hexadecimal text */
-
 const char *const delivery_status_names[] = {
     [DELIVERY_PENDING] = "pending",
     [DELIVERY_DELIVERED] = "delivered",
@@ -60,7 +58,7 @@ enum err delivery_log_page(struct tx *tx, const struct id *account, const struct
                            const struct delivery_filter *filter, struct delivery_page *ret)
 {
     const int64_t limit = v_set(filter->limit) ? filter->limit.i : DELIVERY_PAGE_DEFAULT;
-    const struct str before = v_set(filter->cursor) ? filter->cursor.s : ABOVE_ALL_IDS;
+    const struct str before = v_set(filter->cursor) ? filter->cursor.s : ID_ABOVE_ALL;
     bool deleted;
     enum err e = webhook_find(tx, account, webhook, &deleted);
     if (e)

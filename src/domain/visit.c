@@ -2,11 +2,11 @@
 
 #include "domain/activity.h"
 #include "domain/key_life.h"
+#include "domain/list.h"
 
-#define ABOVE_ALL_IDS STR("g") /* sorts after every hexadecimal text */
-#define MS_US         1000
-#define READ_MAX      10000 /* visits that a filtered list reads; the page then ends, full or not */
-#define CHUNK         500   /* of them at once */
+#define MS_US    1000
+#define READ_MAX 10000 /* visits that a filtered list reads; the page then ends, full or not */
+#define CHUNK    500   /* of them at once */
 
 /* ---- writing ---- */
 
@@ -149,14 +149,15 @@ static enum err read_chunk(struct tx *tx, struct visit_search *s, struct visit *
 static enum err search_begin(struct tx *tx, const struct id *building, const struct visit_filter *f,
                              struct visit_search *ret)
 {
-    if (v_set(f->since) && v_set(f->until) && f->since.i > f->until.i)
-        return tx_fail(tx, ERR_INVALID_DATE, "since must not be later than until");
+    enum err e = list_check_period(tx, f->since, f->until);
+    if (e)
+        return e;
     const struct id first = id_first(v_set(f->since) ? f->since.i : 0);
     const size_t limit = v_set(f->limit) ? (size_t)f->limit.i : VISIT_PAGE_DEFAULT;
     *ret = (struct visit_search){
         .building = building,
         .filter = f,
-        .before = v_set(f->cursor) ? f->cursor.s : ABOVE_ALL_IDS,
+        .before = v_set(f->cursor) ? f->cursor.s : ID_ABOVE_ALL,
         .first = arena_str(tx->arena, id_str(&first)),
         .limit = limit,
         .chunk = visit_searches(f) ? CHUNK : limit + 1,
