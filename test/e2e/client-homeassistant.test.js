@@ -9,7 +9,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { cleanEnvironment, root, temporaryDirectory } from './lib/daemon.js';
-import { QUICK, startBuzz, startPhone } from './lib/phone.js';
+import { phonesAt, startBuzz, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { world } from './lib/world.js';
 
@@ -44,7 +44,7 @@ describe('the Home Assistant integration', () => {
     let env;
     before(async () => {
         port = await freePort();
-        w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
+        w = await world({ config: phonesAt(port) });
         const { fingerprint256 } = new X509Certificate(readFileSync(join(w.daemon.data, 'tls.crt')));
         env = { PORTERO_TEST_URL: w.daemon.https, PORTERO_TEST_FINGERPRINT: fingerprint256, PORTERO_TEST_PHONE: PHONE };
     });

@@ -4,7 +4,7 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
 import { engine } from './lib/daemon.js';
-import { BOX, QUICK, startBuzz, startPhone } from './lib/phone.js';
+import { BOX, phonesAt, startBuzz, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { Stream } from './lib/stream.js';
 import { agent, changeSettings, grant, provisioned, resident, signIn, UNKNOWN_ID, visit, world } from './lib/world.js';
@@ -16,7 +16,7 @@ const OFFER = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0', 'a=group:BUNDL
     'a=sendrecv', 'a=rtcp-mux', 'a=ice-ufrag:Brow', 'a=ice-pwd:0123456789012345678901', 'a=setup:actpass',
     `a=fingerprint:sha-256 ${Array(32).fill('AB').join(':')}`, 'a=rtpmap:0 PCMU/8000', 'a=rtpmap:8 PCMA/8000', ''].join('\r\n');
 
-const withTrunk = (port) => ({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
+const withTrunk = (port) => ({ config: phonesAt(port) });
 
 async function ring(person) {
     await changeSettings(person, { ring: { numbers: [PHONE], accept: false } });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { joined } from './lib/nodes.js';
 import { randomBytes } from 'node:crypto';
 import { ok } from './lib/client.js';
-import { Baresip, QUICK, sipp, startPhone } from './lib/phone.js';
+import { Baresip, phonesAt, QUICK, sipp, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { NameServer } from './lib/provider.js';
 import { sql } from './lib/store.js';
@@ -96,7 +96,7 @@ describe('a node that has lost its store', () => {
 
     before(async () => {
         port = await freePort();
-        const config = { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } };
+        const config = phonesAt(port);
         other = await world({ config });
         sql(other.daemon, `CREATE ROLE ${role} SUPERUSER LOGIN`);
         lost = await joined(other, { config: { ...config, store: { dsn: `${other.daemon.dsn} user=${role}` } } });

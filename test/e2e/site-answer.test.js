@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Browser, checkAccessible, SOUND } from './lib/browser.js';
-import { address, Baresip, QUICK } from './lib/phone.js';
+import { address, Baresip, phonesAt } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { openSigned, picture } from './lib/site-page.js';
 import { changeSettings, resident, world } from './lib/world.js';
@@ -21,7 +21,7 @@ describe('a browser', () => {
         const port = await freePort();
         box = await Baresip.start({ record: true });
         phone = await Baresip.start({ account: `<sip:${PHONE}@127.0.0.1>;regint=0;audio_codecs=PCMU/8000/1`, listen: port });
-        w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
+        w = await world({ config: phonesAt(port) });
         browser = await Browser.startWhole(SOUND);
     });
     after(async () => {

@@ -1,56 +1,19 @@
 // Someone is at the door: each page shows a call as it goes on, over SIP with telephones on loopback.
 // PORTERO_E2E_PICTURES=directory keeps screenshots.
 // engine: sqlite, because events.test.js has both
-import { after, afterEach, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
-import { Browser } from './lib/browser.js';
-import { Baresip, BOX, QUICK, startBuzz } from './lib/phone.js';
-import { freePort } from './lib/port.js';
+import { BOX, startBuzz } from './lib/phone.js';
+import { useDoor } from './lib/site-door.js';
 import { checkSights, openSigned, picture, written } from './lib/site-page.js';
-import { changeSettings, eventually, grant, resident, visit, world } from './lib/world.js';
-
-const PHONE = '+15550001234';
+import { eventually, grant, resident, visit } from './lib/world.js';
 
 describe('a page, while someone is at the door,', () => {
+    const door = useDoor();
+    const { withPhone, ring } = door;
     let w;
-    let phone;
     let browser;
-    before(async () => {
-        const port = await freePort();
-        phone = await Baresip.start({ account: `<sip:${PHONE}@127.0.0.1>;regint=0;audio_codecs=PCMU/8000/1`, listen: port });
-        w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
-        browser = await Browser.start();
-    });
-    after(async () => {
-        await browser?.close();
-        await w?.close();
-        await phone?.stop();
-    });
-    afterEach(() => assert.deepEqual(browser.takeComplaints(), []));
-
-    async function withPhone() {
-        const person = await resident(w.client, { tone: '5' });
-        await changeSettings(person, { ring: { numbers: [PHONE], accept: false, seconds: 60 } });
-        return person;
-    }
-
-    /** A visitor calls, and the resident's phone rings until `end`. */
-    async function ring(person) {
-        const from = phone.events.length;
-        const box = startBuzz(w.daemon, person.number);
-        await phone.event('CALL_INCOMING', from);
-        return {
-            box: box.ended,
-            answer: async () => {
-                phone.command('accept');
-                await phone.event('CALL_ESTABLISHED', from);
-            },
-            end: async () => {
-                phone.command('hangup');
-                await box.ended;
-            },
-        };
-    }
+    before(() => { ({ w, browser } = door); });
     const bell = (page) => page.locator('.bell');
     const title = (page, name) => bell(page).getByRole('heading', { name }).waitFor();
 

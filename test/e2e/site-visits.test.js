@@ -1,47 +1,21 @@
 // Home, Activity, its files and Building tell the same of each visit: real calls, also two at once.
 // engine: sqlite, because the list that they show is tested on both engines elsewhere
-import { after, afterEach, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { Browser } from './lib/browser.js';
 import { ok } from './lib/client.js';
-import { Baresip, BOX, QUICK, startBuzz } from './lib/phone.js';
-import { freePort } from './lib/port.js';
+import { BOX, startBuzz } from './lib/phone.js';
+import { useDoor } from './lib/site-door.js';
 import { checkSights, openSigned } from './lib/site-page.js';
-import { advance, changeSettings, endedCall, eventually, grant, resident, visit, world } from './lib/world.js';
-
-const PHONE = '+15550001234';
+import { advance, changeSettings, endedCall, eventually, grant, visit } from './lib/world.js';
 
 describe('the pages that show visits', () => {
+    const door = useDoor();
+    const { withPhone, ring } = door;
     let w;
     let phone;
     let browser;
-    before(async () => {
-        const port = await freePort();
-        phone = await Baresip.start({ account: `<sip:${PHONE}@127.0.0.1>;regint=0;audio_codecs=PCMU/8000/1`, listen: port });
-        w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
-        browser = await Browser.start();
-    });
-    after(async () => {
-        await browser?.close();
-        await w?.close();
-        await phone?.stop();
-    });
-    afterEach(() => assert.deepEqual(browser.takeComplaints(), []));
-
-    async function withPhone() {
-        const person = await resident(w.client, { tone: '5' });
-        await changeSettings(person, { ring: { numbers: [PHONE], accept: false, seconds: 60, message: true } });
-        return person;
-    }
-
-    /** A visitor calls, and the resident's phone rings. */
-    async function ring(person) {
-        const from = phone.events.length;
-        const box = startBuzz(w.daemon, person.number);
-        await phone.event('CALL_INCOMING', from);
-        return box.ended;
-    }
+    before(() => { ({ w, phone, browser } = door); });
 
     /** The file that Activity saves. */
     async function saved(page, format) {
@@ -76,7 +50,7 @@ describe('the pages that show visits', () => {
 
     // SITE-27
     it('tell the same of each outcome, as files do', async () => {
-        const person = await withPhone();
+        const person = await withPhone({ message: true });
         await grant(person, { type: 'passcode', label: 'Parcel', access_code: '3579', remaining_uses: 1 });
         await grant(person, { type: 'passcode', label: 'Neighbour', access_code: '4711' });
         const buzz = async (call) => {
@@ -105,11 +79,11 @@ describe('the pages that show visits', () => {
     });
 
     it('say that the door opened when the resident opens it in the browser', async () => {
-        const person = await withPhone();
+        const person = await withPhone({ message: true });
         const page = await openSigned(browser, w, person, '/');
-        const ended = ring(person);
+        const ringing = ring(person);
         await page.locator('.bell').getByRole('button', { name: 'Open the door' }).and(page.locator(':enabled')).click();
-        assert.equal((await ended).tones, '5');
+        assert.equal((await (await ringing).box).tones, '5');
         await endedCall(person);
         await page.locator('.visits').getByText('Opened in your browser').waitFor();
         await page.goto(`${w.daemon.https}/activity`);
@@ -122,7 +96,7 @@ describe('the pages that show visits', () => {
     });
 
     it('tell of each of two calls at once its own story', async () => {
-        const person = await withPhone();
+        const person = await withPhone({ message: true });
         await grant(person, { type: 'passcode', label: 'Anna', access_code: '4711' });
         const from = phone.events.length;
         const other = startBuzz(w.daemon, person.number, '--digits', '9#');

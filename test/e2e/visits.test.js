@@ -2,7 +2,7 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
-import { buzz, BOX, QUICK, startBuzz, startPhone } from './lib/phone.js';
+import { BOX, buzz, phonesAt, startBuzz, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { Stream } from './lib/stream.js';
 import { advance, agent, changeSettings, DAY, endedCall, eventually, grant, ID, iso, MINUTE, now, passMidnight, resident, tellsCode, useWorld, visit, world }
@@ -144,7 +144,7 @@ describe('visits over SIP', { concurrency: 4 }, () => {
     let w;
     before(async () => {
         port = await freePort();
-        w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
+        w = await world({ config: phonesAt(port) });
     });
     after(() => w?.close());
     const withCode = async () => {
@@ -196,7 +196,7 @@ describe('visits in which a resident opens', () => {
     let w;
     before(async () => {
         port = await freePort();
-        w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
+        w = await world({ config: phonesAt(port) });
     });
     after(() => w?.close());
 

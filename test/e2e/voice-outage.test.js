@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { breakable, FAULTS } from './lib/breakable.js';
 import { ok } from './lib/client.js';
 import { engine } from './lib/daemon.js';
-import { buzz, QUICK, startPhone } from './lib/phone.js';
+import { buzz, phonesAt, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { eventually, grant, resident } from './lib/world.js';
 
@@ -18,7 +18,7 @@ describe('a call without the store', () => {
     let store;
     before(async () => {
         port = await freePort();
-        store = await breakable({ ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } });
+        store = await breakable(phonesAt(port));
         w = store.w;
     });
     after(async () => {

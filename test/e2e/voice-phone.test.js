@@ -4,7 +4,7 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok } from './lib/client.js';
 import { portero } from './lib/daemon.js';
-import { buzz, QUICK, startPhone } from './lib/phone.js';
+import { buzz, phonesAt, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { resident, world } from './lib/world.js';
 
@@ -13,7 +13,7 @@ describe('porterod phone', () => {
     let port;
     before(async () => {
         port = await freePort();
-        w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
+        w = await world({ config: phonesAt(port) });
     });
     after(() => w?.close());
 

@@ -19,6 +19,9 @@ export const QUICK = {
     voice: { tone_ms: 80, tone_gap_ms: 80 },
 };
 
+/** QUICK, with the residents' telephones on a port of this machine. */
+export const phonesAt = (port) => ({ ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } });
+
 export const address = (daemon) => daemon.sip.replace(/^sip:/, '');
 
 function run(command, args, { ms = 180_000, onOutput = () => {}, ...options } = {}) {
