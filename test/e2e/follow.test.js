@@ -190,8 +190,7 @@ describe('a directory that follows the store', () => {
         renameSync(join(copies, copy), join(copies, ahead));
         await start();
         await eventually(() => existsSync(join(copies, `${ahead}.ahead`)), 'the file set aside');
-        await eventually(() => !existsSync(join(copies, old[0])), 'the end of the old ones');
-        for (const name of old) assert.ok(!existsSync(join(copies, name)), name);
+        await eventually(() => !old.some((name) => existsSync(join(copies, name))), 'the end of the old ones');
         for (const name of kept) assert.ok(existsSync(join(copies, name)), name);
         const done = restore(copies);
         assert.equal(done.status, 0, done.stderr);

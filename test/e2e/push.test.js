@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
 import { engine } from './lib/daemon.js';
+import { METRICS, page, samples } from './lib/metrics.js';
 import { joined } from './lib/nodes.js';
 import { added, owner as linkedOwner } from './lib/buildings.js';
 import { QUICK, startBuzz } from './lib/phone.js';
@@ -17,7 +18,7 @@ const ALL = ['ring', 'refused', 'opened', 'last_use', 'guessing'];
 const TITLES = { en: 'Someone is at the door', es: 'Llaman a la puerta', fr: 'On sonne à la porte' };
 
 describe('notices', () => {
-    const w = useWorld({ config: { ...REACHABLE, ...QUICK, public_url: undefined } });
+    const w = useWorld({ config: { ...REACHABLE, ...QUICK, ...METRICS, public_url: undefined } });
     const { client } = w;
     const service = new PushService();
     before(() => service.listen());
@@ -206,6 +207,8 @@ describe('notices', () => {
     });
 
     describe('that a push service does not take', () => {
+        const putOff = async () => samples(await page(w.daemon))['portero_pushes_total{outcome="later"}'];
+
         for (const status of [404, 410]) {
             // SITE-19
             it(`end the subscription at ${status}`, async () => {
@@ -221,8 +224,9 @@ describe('notices', () => {
             const one = await subscribed(['opened']);
             await grant(owner, { type: 'timer', label: 'Parcel', expires_in_minutes: 60 });
             service.answer = (request, response) => response.writeHead(429, { 'retry-after': '1000' }).end();
+            const before = await putOff();
             await visitor();
-            await service.count(1);
+            await eventually(async () => await putOff() > before, 'the end of the first attempt');
             await advance(client, 900);
             await quietly(one, 1);
             service.answer = (request, response) => response.writeHead(201).end();
@@ -245,8 +249,7 @@ describe('notices', () => {
             await advance(client, 61);
             await w.daemon.logged(/push dropped building=[0-9a-f]{24} notice=ring attempts=\d failure=status code=503/);
             await advance(client, 3600);
-            const before = service.requests.length;
-            await quietly(one, before);
+            await quietly(one, one.subscription.notices().length);
         });
 
         // SITE-19
