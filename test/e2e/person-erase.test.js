@@ -4,8 +4,11 @@ import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { portero } from './lib/daemon.js';
 import { admin } from './lib/buildings.js';
+import { idempotencyKey, ok } from './lib/client.js';
 import { rows } from './lib/person.js';
-import { changeSettings, freshEmail, grant, resident, useWorld, visit } from './lib/world.js';
+import { REACHABLE, useReceiver } from './lib/receiver.js';
+import { sql } from './lib/store.js';
+import { changeSettings, eventually, freshEmail, grant, resident, useWorld, visit } from './lib/world.js';
 
 const NUMBER = '+15550177341', OTHER = '+15550177342', LONGER = '+155501773411';
 const EMAIL = freshEmail();
@@ -84,5 +87,66 @@ describe('a person without an account', () => {
         const asked = portero(['admin', 'person', 'erase', NUMBER, '--config', w.daemon.configPath, '--data', w.daemon.data], { input: 'no\n' });
         assert.equal(asked.status, 1);
         assert.match(asked.stderr, /nothing was done/);
+    });
+});
+
+describe('a person in what waits, and in more than one answer holds', () => {
+    const w = useWorld({ config: REACHABLE });
+    const receiver = useReceiver();
+    const CALLS = 2500, STEPS = 'x'.repeat(800); // more than 2 MB, the most of one answer
+    const PERSON = '+15550177343', OPTIONS = { find: ['--json'], export: [], erase: ['--json', '--yes'] };
+    let home, building, call;
+    const told = (verb) => {
+        const done = portero(['admin', 'person', verb, PERSON, ...OPTIONS[verb], '--config', w.daemon.configPath, '--data', w.daemon.data]);
+        assert.equal(done.status, 0, done.stderr);
+        return done.stdout;
+    };
+    const counts = (text) => Object.fromEntries(JSON.parse(text).data.map(({ table, rows: n }) => [table, n]));
+    const faulty = (fault, count) => w.client.as(undefined).post('/sandbox/faults', { provider: 'mail', fault, count });
+    const left = () => [...rows(w.daemon)].filter(([, lines]) => lines.some((line) => line.includes(PERSON))).map(([table]) => table);
+
+    before(async () => {
+        home = await resident(w.client);
+        ok(await home.client.post('/v1/webhooks', { url: receiver.url('/person') }), 201);
+        const made = await grant(home, { type: 'passcode', label: `Kim ${PERSON}` });
+        ok(await home.client.post('/v1/passes', { label: `Kim's key, ${PERSON}`, note: `call ${PERSON}` }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
+        await visit(w.client, { to: home.number, digits: made.access_code, from: PERSON });
+        await changeSettings(home, { ring: { message: true } });
+        ok(await faulty('error', 100000));
+        ({ call_id: call } = await visit(w.client, { to: home.number, resident: 'busy', message_seconds: 2, from: PERSON }));
+        building = home.building.id;
+    });
+
+    // ACCOUNT-41
+    it('is found in a mail that waits, in an event of a webhook and in a pass', () => {
+        const found = counts(told('find'));
+        for (const table of ['job', 'event', 'pass']) assert.ok(found[table] >= 1, `${table}: ${JSON.stringify(found)}`);
+        const list = JSON.parse(told('export'));
+        assert.ok(list.some(({ table, row }) => table === 'event' && JSON.stringify(row).includes(PERSON)));
+        assert.ok(list.some(({ table, row }) => table === 'pass' && row.note === `call ${PERSON}`));
+    });
+
+    // ACCOUNT-41
+    it('is given out whole by several answers, each of which goes on after the one before', async () => {
+        const account = sql(w.daemon, `SELECT account_id FROM building WHERE id = '${building}';`).trim();
+        const before = JSON.parse(told('export')).filter(({ table }) => table === 'call_record').length;
+        const values = Array.from({ length: CALLS }, (_, i) => `('${building}', '${call.slice(0, 16)}${i.toString(16).padStart(8, '0')}', '${account}', 1, 2, 'sip', '', '${home.number}', '${PERSON}', 'forwarded', 'no_grant', 0, 'hangup', '${STEPS}')`);
+        sql(w.daemon, `INSERT INTO call_record (building_id, id, account_id, started_at, ended_at, front_end, source, dialled, caller, outcome, reason, resident_opened, ended_by, steps) VALUES ${values.join(',')};`);
+        const list = JSON.parse(told('export')).filter(({ table }) => table === 'call_record');
+        assert.equal(new Set(list.map(({ row }) => row.id)).size, CALLS + before);
+        assert.equal(list.length, CALLS + before, 'no row comes twice');
+        const parts = () => [...w.daemon.stderr.matchAll(/operator operation=adminReadPerson rows=(\d+) /g)].map(([, n]) => Number(n));
+        await eventually(() => parts().reduce((sum, n) => sum + n, 0) >= CALLS, 'the log of all answers');
+        assert.ok(parts().every((n) => n < CALLS), `several answers: ${parts()}`);
+        assert.equal(counts(told('find')).call_record, CALLS + before);
+    });
+
+    // ACCOUNT-41
+    it('is erased in all of it', async () => {
+        assert.equal(counts(told('erase')).call_record >= CALLS, true);
+        assert.deepEqual(left(), []);
+        assert.deepEqual(counts(told('find')), {});
+        ok(await faulty('none'));
+        assert.equal(sql(w.daemon, "SELECT count(*) FROM job WHERE kind = 'mail';").trim(), '0');
     });
 });
