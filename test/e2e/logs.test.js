@@ -72,6 +72,8 @@ describe('activity log', () => {
         assert.deepEqual(await names(`?unlock_id=${grants.ecole.id}`), [E, E]);
         assert.deepEqual(await names(`?unlock_id=${grants.other.id.toUpperCase()}`), [P]);
         assert.deepEqual(await names(`?unlock_id=${UNKNOWN_ID}`), []);
+        assert.deepEqual(await names(`?unlock_id=${grants.ecole.id}&succeeded=true`), [E, E]);
+        assert.deepEqual(await names(`?unlock_id=${grants.ecole.id}&succeeded=false`), []);
     });
 
     it('keeps entries of a revoked grant', async () => {
