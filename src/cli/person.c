@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/terminal.h"
 #include "cli/control.h"
 #include "client/print.h"
 
@@ -65,7 +66,7 @@ static void print_rows(const json_t *part, bool *begun)
     if (!rows || !*rows)
         return;
     fputs(*begun ? ",\n" : "\n", stdout);
-    fputs(rows, stdout);
+    terminal_print_json(str_z(rows), stdout);
     *begun = true;
 }
 

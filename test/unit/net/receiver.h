@@ -1,5 +1,5 @@
-/* An HTTP server on loopback for tests: a function of the test answers each request, with raw bytes, plain or in TLS.
- * One thread for each connection. For tests of any room.
+/* An HTTP server on loopback for tests, or on a socket of the file system: a function of the test answers each request,
+ * with raw bytes, plain or in TLS. One thread for each connection. For tests of any room.
  *
  *     struct receiver *r = receiver_open(false, answer, context);  … r->url …  receiver_close(r); */
 #pragma once
@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -193,11 +194,11 @@ static inline SSL_CTX *receiver_tls(void)
     return ctx;
 }
 
-static inline struct receiver *receiver_open(bool tls, bool (*answer)(struct received *, void *), void *context)
+/* Begins to accept at the address. */
+static inline struct receiver *receiver_begin(const struct sockaddr *at, socklen_t n, bool tls,
+                                              bool (*answer)(struct received *, void *), void *context)
 {
     struct receiver *r = calloc(1, sizeof *r);
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t n = sizeof at;
     assert_non_null(r);
     signal(SIGPIPE, SIG_IGN);
     r->answer = answer;
@@ -205,13 +206,30 @@ static inline struct receiver *receiver_open(bool tls, bool (*answer)(struct rec
     r->tls = tls ? receiver_tls() : NULL;
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
-    r->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(r->fd, (struct sockaddr *)&at, n), 0);
+    r->fd = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(r->fd, at, n), 0);
     assert_int_equal(listen(r->fd, 512), 0);
-    assert_int_equal(getsockname(r->fd, (struct sockaddr *)&at, &n), 0);
-    snprintf(r->url, sizeof r->url, "%s://127.0.0.1:%d", tls ? "https" : "http", ntohs(at.sin_port));
     assert_int_equal(pthread_create(&r->thread, NULL, receiver_run, r), 0);
     return r;
+}
+
+static inline struct receiver *receiver_open(bool tls, bool (*answer)(struct received *, void *), void *context)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof at;
+    struct receiver *r = receiver_begin((struct sockaddr *)&at, n, tls, answer, context);
+    assert_int_equal(getsockname(r->fd, (struct sockaddr *)&at, &n), 0);
+    snprintf(r->url, sizeof r->url, "%s://127.0.0.1:%d", tls ? "https" : "http", ntohs(at.sin_port));
+    return r;
+}
+
+/* On a socket at the path, which stays there when it is closed. */
+static inline struct receiver *receiver_open_at(const char *path, bool (*answer)(struct received *, void *),
+                                                void *context)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
+    return receiver_begin((struct sockaddr *)&at, sizeof at, false, answer, context);
 }
 
 /* Accepts no more connections and waits for the open ones: the caller must have closed them. */
