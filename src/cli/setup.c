@@ -2,6 +2,7 @@
  * world around it. */
 #include "cli/setup.h"
 
+#include <glib.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 
 #define ANSWER_WAIT_MS 5000
 #define SYSTEMD        "/run/systemd/system" /* exists where systemd is the service manager: sd_booted(3) */
+#define SHELL_PLAIN    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-_.,:@/"
 
 struct setup_options {
     const char *config, *answers, *data, *user;
@@ -120,6 +122,18 @@ static const char *as_user(struct setup *s)
     return arena_printf(&s->arena, "runuser -u %s -- ", s->user).p;
 }
 
+/* The word as a shell takes it: a path may have blanks, an e-mail address may have ' and $. */
+static const char *shell_word(struct setup *s, struct str word)
+{
+    const char *text = arena_str(&s->arena, word).p;
+    if (strspn(text, SHELL_PLAIN) == word.n)
+        return text;
+    char *quoted = g_shell_quote(text);
+    text = arena_str(&s->arena, str_z(quoted)).p;
+    g_free(quoted);
+    return text;
+}
+
 /* The next item of a list with commas; *rest is its end, STR_NONE behind the last one. */
 static struct str next_item(struct str *rest)
 {
@@ -143,9 +157,9 @@ static void print_residents(struct setup *s, const char *config)
     struct str rest = str_z(s->answers[Q_RESIDENTS]), one = next_item(&rest);
     if (!one.n && !s->fresh)
         return;
-    printf("    porterod admin account add %.*s", STR_ARG(one.n ? one : STR("EMAIL")));
+    printf("    porterod admin account add %s", shell_word(s, one.n ? one : STR("EMAIL")));
     while ((one = next_item(&rest)).n)
-        printf(" %.*s", STR_ARG(one));
+        printf(" %s", shell_word(s, one));
     printf("%s\n", config);
 }
 
@@ -160,7 +174,7 @@ static void print_numbers(struct setup *s, const char *config)
         const struct str email = next_item(&residents);
         printf("    porterod admin number add %.*s", STR_ARG(one));
         if (assigned)
-            printf(" --account %.*s", STR_ARG(email.n ? email : STR("EMAIL")));
+            printf(" --account %s", shell_word(s, email.n ? email : STR("EMAIL")));
         printf("%s\n", config);
     }
 }
@@ -207,7 +221,7 @@ static void print_door(struct setup *s, const char *config)
 static void print_next(struct setup *s, int checked, enum running running)
 {
     const bool packaged = strcmp(s->path, CONFIG_DEFAULT_PATH) == 0, managed = packaged && access(SYSTEMD, F_OK) == 0;
-    const char *config = packaged ? "" : arena_printf(&s->arena, " --config %s", s->path).p;
+    const char *config = packaged ? "" : arena_printf(&s->arena, " --config %s", shell_word(s, str_z(s->path))).p;
     if (checked != EXIT_DONE)
         printf("\nRepair what failed, in %s or around it, then repeat the checks:\n    porterod setup --check%s\n",
                s->path, config);
