@@ -74,6 +74,14 @@ static const char *answer_text(const json_t *object, const char *name)
     return text ? text : "";
 }
 
+static int login_check_key(const json_t *answer, const char *name)
+{
+    if (*answer_text(answer, name))
+        return EXIT_DONE;
+    complain("the service responded without a key");
+    return EXIT_FAILED;
+}
+
 static void set_key(struct login *l, const char *key)
 {
     if (l->remote.key)
@@ -100,6 +108,8 @@ static int login_sign_in(struct login *l)
                                     answer_text(sent, "challenge"), "otp", code.p),
                           &session);
     }
+    if (!status)
+        status = login_check_key(session, "apiKey");
     if (!status)
         set_key(l, answer_text(session, "apiKey"));
     json_decref(session);
@@ -154,6 +164,8 @@ static int make_key(struct login *l, json_t **ret)
                                     "expires_in_days", (json_int_t)l->given->days),
                           ret);
     free(name);
+    if (!status)
+        status = login_check_key(*ret, "api_key");
     /* The session ends, whether or not there is a key: the session's key is kept nowhere. */
     const int result = exchange(l, "DELETE", "/v1/auth/key", NULL, &ended);
     json_decref(ended);
