@@ -30,6 +30,16 @@ const char *const explain_verdict_names[] = {
     NULL,
 };
 
+const char *const explain_code_names[] = {
+    [EXPLAIN_CODE_SWITCHED_OFF] = "switched_off",
+    [EXPLAIN_CODE_USED_UP] = "used_up",
+    [EXPLAIN_CODE_EXPIRED] = "expired",
+    [EXPLAIN_CODE_NOT_BEGUN] = "not_begun",
+    [EXPLAIN_CODE_OUTSIDE_WINDOW] = "outside_window",
+    [EXPLAIN_CODE_WRONG] = "wrong_code",
+    NULL,
+};
+
 static enum explain_part part_of_unusable(enum access_why why)
 {
     static const enum explain_part parts[] = {
@@ -113,6 +123,27 @@ static enum err explain_decision(struct tx *tx, const struct door *door, const s
     return e;
 }
 
+/* Also if the call does not ask for the digits. */
+static enum err explain_code(struct tx *tx, const struct explain_query *query, struct explanation *x)
+{
+    const struct access_decision *d = &x->decision;
+    struct access_near near = d->near[0];
+    size_t count = d->near_count;
+    if (!query->digits.p || d->reason == ACCESS_PASSCODE)
+        return ERR_NONE;
+    enum err e = count ? ERR_NONE : near_with_code(tx, &query->building, query->digits, &near, &count);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    if (!e && !count)
+        return ERR_NONE;
+    struct explained_code *code = arena_new(tx->arena, struct explained_code);
+    *code = (struct explained_code){.result = EXPLAIN_CODE_WRONG};
+    if (!e)
+        *code = (struct explained_code){(enum explain_code)near.why, near.grant_id, near.label};
+    x->code = code;
+    return ERR_NONE;
+}
+
 enum err access_explain(struct tx *tx, const struct explain_query *query, struct explanation *ret)
 {
     struct door door;
@@ -133,6 +164,8 @@ enum err access_explain(struct tx *tx, const struct explain_query *query, struct
         e = explain_decision(tx, &door, query, &x.decision);
     else if (!e)
         x.decision = (struct access_decision){.verdict = ACCESS_REJECT, .reason = ACCESS_UNKNOWN_NUMBER};
+    if (!e)
+        e = explain_code(tx, query, &x);
     if (!e)
         e = explain_grants(tx, &query->building, &x);
     if (!e)

@@ -32,10 +32,28 @@ struct explained_grant {
     int64_t next_us; /* when a timer or a routine's window begins next; 0: not known, or not the point */
 };
 
+/* The result of digits that are no usable grant's code. */
+enum explain_code {
+    EXPLAIN_CODE_SWITCHED_OFF = NEAR_SWITCHED_OFF, /* the code of a grant that is not usable, as enum access_why */
+    EXPLAIN_CODE_USED_UP = NEAR_USED_UP,
+    EXPLAIN_CODE_EXPIRED = NEAR_EXPIRED,
+    EXPLAIN_CODE_NOT_BEGUN = NEAR_NOT_BEGUN,
+    EXPLAIN_CODE_OUTSIDE_WINDOW = NEAR_OUTSIDE_WINDOW,
+    EXPLAIN_CODE_WRONG /* no grant has it */
+};
+extern const char *const explain_code_names[]; /* NULL-terminated */
+
+struct explained_code {
+    enum explain_code result;
+    struct id grant_id; /* empty, as the label: wrong */
+    struct str grant_label;
+};
+
 struct explanation {
     struct access_decision decision;      /* REJECT with ACCESS_UNKNOWN_NUMBER: the building has no number */
     bool known_caller;                    /* the group that the caller belongs to for the guard */
     int64_t keypad_closed_until_us;       /* for that group; 0: open */
+    const struct explained_code *code;    /* NULL: no digits, or a usable grant has them */
     const struct explained_grant *grants; /* not revoked, newest first */
     size_t count;
     int64_t more; /* grants that are not named, up to EXPLAIN_COUNT_MAX */

@@ -235,6 +235,6 @@ enum err judge_code(struct tx *tx, const struct door *door, struct str digits, e
     if (!e)
         *ret_grant = judge_with(tx, door, list, count, digits, way, ret);
     if (!e && ret->verdict == ACCESS_WRONG && ret->reason != ACCESS_OUTSIDE_WINDOW && way != ACCESS_UNCLEAR)
-        e = near_with_code(tx, &door->decision.building_id, digits, ret);
-    return e;
+        e = near_with_code(tx, &door->decision.building_id, digits, ret->near, &ret->near_count);
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }

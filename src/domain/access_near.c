@@ -45,15 +45,16 @@ struct access_near near_outside(const struct usable *grant, int64_t now_us)
     return near;
 }
 
-enum err near_with_code(struct tx *tx, const struct id *building, struct str digits, struct access_decision *ret)
+enum err near_with_code(struct tx *tx, const struct id *building, struct str digits, struct access_near *ret,
+                        size_t *ret_count)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL(access_with_code, .building_id = building, .access_code = digits), &c);
     if (e)
-        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+        return e;
     const struct row_grant row = row_grant(&c, tx->arena);
     const struct grant g = grant_row(&row);
-    ret->near_count = near_miss(&g, tx->now_us, &ret->near[0]);
+    *ret_count = near_miss(&g, tx->now_us, ret);
     return ERR_NONE;
 }
 

@@ -8,10 +8,10 @@ bool near_unusable(const struct grant *g, int64_t now_us, enum access_why *ret);
 /* A usable grant outside its windows. */
 struct access_near near_outside(const struct usable *grant, int64_t now_us);
 
-/* Finds the passcode that has the digits, which opened nothing: if it is not usable now, it is the only near miss of
- * the decision. */
-enum err near_with_code(struct tx *tx, const struct id *building, struct str digits,
-                        struct access_decision *ret) CHECKED;
+/* Finds the newest passcode that has the digits and is not revoked. *ret_count is 1 if it is not usable now, and *ret
+ * says why; else 0. Fails with ERR_NOT_FOUND. */
+enum err near_with_code(struct tx *tx, const struct id *building, struct str digits, struct access_near *ret,
+                        size_t *ret_count) CHECKED;
 
 /* Finds the newest grants of the building that are not revoked and not usable now. Reads only the newest NEAR_ROWS_MAX
  * grants, so that the cost does not grow with the building. */

@@ -4,7 +4,10 @@
 
 struct decision_body {
     struct val building_id, at, verdict, reason, grant_id, grant_label, known_caller, keypad_closed_until, next_opening,
-        grants, more_grants;
+        code, grants, more_grants;
+};
+struct code_body {
+    struct val result, unlock_id, name;
 };
 struct grant_part_body {
     struct val id, type, label, result, next_at;
@@ -22,6 +25,14 @@ static const struct field part_fields[] = {
 };
 static const struct shape part_shape = SHAPE(struct grant_part_body, "DecisionGrant", part_fields);
 
+#define CODE(member, type, ...) FIELD(struct code_body, member, type, __VA_ARGS__)
+static const struct field code_fields[] = {
+    CODE(result, T_STRING, .flags = F_REQUIRED, .values = explain_code_names, .doc = "wrong_code: no grant has it"),
+    CODE(unlock_id, T_ID, .flags = F_REQUIRED | F_NULLABLE, .doc = "the grant that has the code; null: wrong_code"),
+    CODE(name, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "its label"),
+};
+static const struct shape code_shape = SHAPE(struct code_body, "DecisionCode", code_fields);
+
 #define OUT(member, type, ...) FIELD(struct decision_body, member, type, __VA_ARGS__)
 static const struct field decision_fields[] = {
     OUT(building_id, T_ID, .flags = F_REQUIRED),
@@ -36,6 +47,8 @@ static const struct field decision_fields[] = {
         .doc = "the keypad is closed to the caller's group after wrong codes; null: it is open"),
     OUT(next_opening, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
         .doc = "of a code outside its window: when it opens next, in the time of its zone with the offset"),
+    OUT(code, T_OBJECT, .flags = F_REQUIRED | F_NULLABLE, .sub = &code_shape,
+        .doc = "what `digits` are, asked for or not; null: no digits, or a usable grant has them"),
     OUT(grants, T_OBJECTS, .flags = F_REQUIRED, .sub = &part_shape,
         .doc = "the newest grants that are not revoked, at most 50, and the part of each in the decision"),
     OUT(more_grants, T_INT, .flags = F_REQUIRED, .doc = "further grants that are not listed; counted up to 10,000"),
@@ -57,6 +70,19 @@ static struct val grants_of(struct arena *a, const struct explanation *x)
             .next_at = v_time_or_null(x->grants[i].next_us),
         };
     return v_list(list, x->count);
+}
+
+static struct val code_of(struct arena *a, const struct explained_code *code)
+{
+    if (!code)
+        return v_null();
+    struct code_body *body = arena_new(a, struct code_body);
+    *body = (struct code_body){
+        .result = v_str(str_z(explain_code_names[code->result])),
+        .unlock_id = v_str(id_str(&code->grant_id)),
+        .name = v_str(code->grant_label),
+    };
+    return v_object(body);
 }
 
 /* When the code of the decision opens next. */
@@ -95,6 +121,7 @@ enum err decision_body(struct tx *tx, const struct id *building, const struct de
         .known_caller = v_bool(x.known_caller),
         .keypad_closed_until = v_time_or_null(x.keypad_closed_until_us),
         .next_opening = next_opening(a, &x.decision),
+        .code = code_of(a, x.code),
         .grants = grants_of(a, &x),
         .more_grants = v_int(x.more),
     };

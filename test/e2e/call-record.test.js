@@ -1,10 +1,12 @@
 // The record of each call: docs/behaviour/calls.md.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
-import { ok, refused } from './lib/client.js';
+import { idempotencyKey, ok, refused } from './lib/client.js';
 import { added, owner as makeOwner } from './lib/buildings.js';
 import { portero } from './lib/daemon.js';
-import { advance, agent, changeSettings, eventually, grant, ID, iso, now, resident, tellsCode, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
+import { advance, agent, changeSettings, DAY, eventually, grant, ID, iso, MINUTE, now, resident, tellsCode, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
+
+const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
 describe('call records', () => {
     const w = useWorld();
@@ -198,6 +200,45 @@ describe('the decision', () => {
         assert.equal(results(ok(await ask('?digits=2468'))).Parcel, 'used_up');
         assert.equal(ok(await ask('?at=9999-12-31T23:59:59Z')).verdict, 'forward');
         assert.equal(ok(await ask('?at=0001-01-01T00:00:00Z')).verdict, 'forward');
+    });
+
+    // CALL-13
+    it('says whose code the digits are and why it opens nothing, whether or not the call asks for one', async () => {
+        const who = await resident(client);
+        const path = `/v1/buildings/${who.building.id}/decision`;
+        const asked = async (digits, more = '') => {
+            const answer = ok(await who.client.get(`${path}?digits=${digits}${more}`));
+            assert.ok(!tellsCode(answer, digits), digits);
+            return answer;
+        };
+        const code = (digits, more) => grant(who, { type: 'passcode', access_code: digits, ...more });
+        const at = await now(client);
+        const used = await code('1357', { label: 'Parcel', remaining_uses: 1 });
+        const off = await code('2222', { label: 'Aunt', enabled: false });
+        const over = await code('4444', { label: 'Guest', ends_at: iso(at + MINUTE) });
+        await code('5555', { label: 'Still' });
+        const pass = async (digits, more) => ok(await who.client.post('/v1/passes', { access_code: digits, timezone: 'UTC', ...more }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
+        const soon = await pass('33330', { label: 'Plumber', from: iso(at + DAY), until: iso(at + 2 * DAY) });
+        const closed = await pass('66660', { label: 'Cleaner', until: iso(at + 20 * DAY), windows: [{ days: [WEEKDAYS[new Date(at + 3 * DAY).getUTCDay()]], start: '09:00', end: '12:00' }] });
+        assert.deepEqual([(await asked('1357')).reason, (await asked('1357')).code], ['passcode', null]);
+        assert.equal((await visit(client, { to: who.number, digits: '1357' })).outcome, 'released');
+        await advance(client, 120);
+        const all = [['1357', 'used_up', used], ['2222', 'switched_off', off], ['4444', 'expired', over], ['33330', 'not_begun', soon], ['66660', 'outside_window', closed]];
+        const check = async (verdict) => {
+            for (const [digits, result, { id, label }] of all) {
+                const answer = await asked(digits);
+                assert.deepEqual([answer.verdict, answer.code], [verdict, { result, unlock_id: id, name: label }]);
+            }
+            assert.deepEqual((await asked('9999')).code, { result: 'wrong_code', unlock_id: null, name: null });
+        };
+        await check('wrong_code');
+        const day = iso(at + 3 * DAY).slice(0, 10);
+        const open = await asked('66660', `&at=${day}T10:00:00Z`);
+        assert.deepEqual([open.grant_id, open.code], [closed.id, null]);
+        const { id } = await grant(who, { type: 'timer', expires_in_minutes: 60, label: 'Party' });
+        await check('release');
+        assert.deepEqual((({ grant_id: by, code: none }) => [by, none])(ok(await who.client.get(path))), [id, null]);
+        assert.ok(!tellsCode(w.daemon.stderr.split('\n').filter((line) => line.includes('/decision')).join('\n'), '66660'));
     });
 
     it('knows the closed keypad, for the group of the caller', async () => {

@@ -262,6 +262,27 @@ describe('the page of visits', () => {
         await closing(page);
     });
 
+    // CALL-13
+    it('says whose code does not open, and why', async () => {
+        const person = await resident(client);
+        await grant(person, { type: 'passcode', label: 'Parcel', access_code: '3579', enabled: false });
+        await grant(person, { type: 'passcode', label: 'Neighbour', access_code: '4711' });
+        const page = await open(person);
+        const answers = page.locator('.answers');
+        for (const [digits, title, ...texts] of [['3579', 'The code does not open', 'The code of “Parcel”, switched off.'], ['0000', 'The code does not open', 'Nobody’s code.'],
+            ['4711', 'The caller gets in', '“Neighbour” opens the door with this code.']]) {
+            await page.getByLabel('Code', { exact: true }).fill(digits);
+            await page.getByRole('button', { name: 'Ask the door' }).click();
+            for (const text of [title, ...texts]) await answers.getByText(text, { exact: true }).waitFor();
+            assert.ok(!(await answers.innerText()).includes(digits));
+        }
+        assert.equal(await answers.locator('.whose').count(), 0);
+        await page.getByLabel('Code', { exact: true }).fill('');
+        await page.getByRole('button', { name: 'Ask the door' }).click();
+        await answers.getByText('A code opens the door', { exact: true }).waitFor();
+        await closing(page);
+    });
+
     it('shows texts of residents as texts', async () => {
         const person = await resident(client);
         await grant(person, { type: 'timer', label: HOSTILE, expires_in_minutes: 60 });

@@ -9,7 +9,7 @@ import { save } from './lib/save.js';
 import { player, why } from './lib/story.js';
 import { errorText, t } from './lib/texts.js';
 import { clock, date, fromField, now, toField, when, zone, zoneNote } from './lib/time.js';
-import { grantParts, verdictOf } from './lib/verdict.js';
+import { codeText, grantParts, verdictOf } from './lib/verdict.js';
 import { h, icon, patch } from './lib/view.js';
 import { addressOf, ALL, dayAfter, filterOf, isSame, pathOf, today, whole } from './lib/visit_filter.js';
 import { callerOf, outcomes, row, sentenceOf } from './lib/visits.js';
@@ -203,16 +203,17 @@ function question() {
     return h('section', { class: 'card', 'aria-labelledby': 'question' }, h('h2', { id: 'question' }, t('question')),
         h('p', { class: 'quiet' }, t('question_hint')),
         form({
-            class: 'stack', button: t('ask'), errors: { INVALID_DATE: 'at' },
-            submit: async ({ at: text }) => {
+            class: 'stack', button: t('ask'), errors: { INVALID_DATE: 'at', INVALID_FILTER: 'digits' },
+            submit: async ({ at: text, digits }) => {
                 const time = text === toField(now()) ? now() : fromField(text); // not the beginning of this minute
                 if (Number.isNaN(time)) return;
-                decision = await call('GET', `/v1/buildings/${building.id}/decision?at=${new Date(time).toISOString()}`);
+                decision = await call('GET', `/v1/buildings/${building.id}/decision?at=${new Date(time).toISOString()}${digits && `&digits=${digits}`}`);
                 draw();
             },
-        }, field({ name: 'at', label: t('at'), type: 'datetime-local', value: toField(now()), required: true, hint: zoneNote() || undefined })),
+        }, field({ name: 'at', label: t('at'), type: 'datetime-local', value: toField(now()), required: true, hint: zoneNote() || undefined }),
+        field({ name: 'digits', label: t('digits'), hint: t('digits_hint'), class: 'digits', inputmode: 'numeric', pattern: '[0-9]{1,8}', maxlength: 8, autocomplete: 'off' })),
         decision && h('div', { class: 'answers', role: 'status', key: 'answers' },
-            h('p', { class: `answer ${decision.verdict}` }, h('b', null, title), ' ', h('span', { class: 'quiet num' }, when(decision.at))), h('p', null, lead), grantParts(decision)));
+            h('p', { class: `answer ${decision.verdict}` }, h('b', null, title), ' ', h('span', { class: 'quiet num' }, when(decision.at))), h('p', null, lead), decision.code && h('p', { class: 'whose' }, codeText(decision)), grantParts(decision)));
 }
 
 // ---- the visits as a file ----

@@ -199,6 +199,26 @@ static void compare_parts(const struct explanation *x)
     assert_int_equal(opens, x->decision.verdict == ACCESS_RELEASE);
 }
 
+/* The newest grant with the digits: g1 and p1 have 1001. */
+static const struct explained_grant *grant_with(const struct explanation *x, const char *digits)
+{
+    for (size_t i = 0; i < x->count; i++)
+        if (x->grants[i].type == GRANT_PASSCODE && x->grants[i].label.p[1] == digits[3])
+            return &x->grants[i];
+    return NULL;
+}
+
+static void compare_code(const struct explanation *x, const char *digits)
+{
+    const struct explained_grant *g = *digits ? grant_with(x, digits) : NULL;
+    const bool told = *digits && x->decision.reason != ACCESS_PASSCODE && (!g || g->part >= EXPLAIN_SWITCHED_OFF);
+    assert_int_equal(x->code != NULL, told);
+    if (!told)
+        return;
+    assert_int_equal(x->code->result, g ? (int)why_of(g->part) : (int)EXPLAIN_CODE_WRONG);
+    assert_string_equal(x->code->grant_id.text, g ? g->id.text : "");
+}
+
 static void compare_one(struct building_fixture *fx, size_t seen[static ACCESS_REASON_COUNT])
 {
     static const char *const callers[] = {VISITOR, "", "+15553334444", OWNER_PHONE};
@@ -224,6 +244,7 @@ static void compare_one(struct building_fixture *fx, size_t seen[static ACCESS_R
     assert_int_equal(c.reason, e.x.decision.reason);
     assert_string_equal(c.grant_id.text, e.x.decision.grant_id.text);
     compare_parts(&e.x);
+    compare_code(&e.x, code);
     if (c.outcome == CALL_FORWARDED && e.x.decision.reason != ACCESS_NO_TONE &&
         e.x.decision.reason != ACCESS_NO_SUBSCRIPTION)
         compare_near(&e.x, &c);

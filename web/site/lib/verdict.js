@@ -3,11 +3,12 @@
 import { t } from './texts.js';
 import { when } from './time.js';
 import { h, icon } from './view.js';
-import { UNUSABLE } from './visits.js';
+import { reasonText, UNUSABLE } from './visits.js';
 
 /**
  * @typedef {{id: string, type: string, label: string, result: string, next_at: string | null}} Part
- * @typedef {{at: string, verdict: string, reason: string, grant_id: string | null, grant_label: string | null, keypad_closed_until: string | null, grants: Part[], more_grants: number}} Decision
+ * @typedef {{at: string, verdict: string, reason: string, grant_id: string | null, grant_label: string | null, keypad_closed_until: string | null,
+ *   code: {result: string, unlock_id: string | null, name: string | null} | null, grants: Part[], more_grants: number}} Decision
  */
 
 /** @type {Record<string, [string, string]>} */
@@ -15,13 +16,19 @@ const REASONS = {
     no_tone: ['verdict.rings', 'verdict.no_tone'], no_subscription: ['verdict.rings', 'verdict.no_plan'], keypad_closed: ['verdict.rings', 'verdict.keypad'],
 };
 
+const WRONG = ['wrong_code', 'incomplete_code'];
+
 /** The title and the sentence of a decision. @param {Decision} decision @returns {[string, string]} */
 export function verdictOf(decision) {
-    if (decision.verdict === 'release') return [t('verdict.opens'), t('verdict.opens_lead', { name: decision.grant_label ?? '' })];
+    if (decision.verdict === 'release') return [t('verdict.opens'), t(decision.reason === 'passcode' ? 'verdict.opens_code' : 'verdict.opens_lead', { name: decision.grant_label ?? '' })];
     if (decision.verdict === 'ask_code') return [t('verdict.code'), t('verdict.code_lead')];
+    if (WRONG.includes(decision.verdict) && decision.reason !== 'keypad_closed') return [t('verdict.wrong'), t('verdict.wrong_lead')];
     const [title, lead] = REASONS[decision.reason] ?? ['verdict.rings', 'verdict.rings_lead'];
     return [t(title), t(lead)];
 }
+
+/** Whose code the digits are, and why it opens nothing; empty if it could open, or there are none. @param {Decision} decision */
+export const codeText = ({ code }) => (code ? `${reasonText({ ...code, code: code.result })}.` : '');
 
 /** @type {Record<string, string>} */
 const RESULTS = {
