@@ -110,6 +110,7 @@ static bool is_wanted(struct tx *tx, const struct visit_search *s, const struct 
     if ((v_set(f->since) && v->started_us < f->since.i) || (v_set(f->until) && v->started_us > f->until.i) ||
         (v_set(f->outcome) && !str_eq(f->outcome.s, v->outcome)) ||
         (v_set(f->reason) && !str_eq(f->reason.s, v->reason)) ||
+        (v_set(f->opened_by) && !str_eq(f->opened_by.s, v->opener)) ||
         (v_set(f->unlock_id) && !str_eq(f->unlock_id.s, id_str(&v->grant_id))))
         return false;
     return !s->q.p || has_text(tx, v->grant_name, s->q) || has_text(tx, v->opener, s->q) ||
@@ -169,7 +170,8 @@ static enum err search_begin(struct tx *tx, const struct id *building, const str
 
 bool visit_searches(const struct visit_filter *f)
 {
-    return v_set(f->until) || v_set(f->outcome) || v_set(f->reason) || v_set(f->unlock_id) || v_set(f->q);
+    return v_set(f->until) || v_set(f->outcome) || v_set(f->reason) || v_set(f->unlock_id) || v_set(f->opened_by) ||
+           v_set(f->q);
 }
 
 enum err visit_list(struct tx *tx, const struct id *building, const struct visit_filter *filter, struct visit_page *ret)

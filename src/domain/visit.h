@@ -8,6 +8,7 @@
 #define VISIT_PAGE_MAX     100
 #define VISIT_QUERY_MAX    100
 #define VISIT_REASON_MAX   30
+#define VISIT_OPENER_MAX   120
 
 enum visit_outcome {
     VISIT_IN_PROGRESS,
@@ -51,7 +52,8 @@ struct visit {
     struct id id, call_id; /* call_id empty: the record is gone, or there was none */
     int64_t started_us, ended_us;
     struct str caller; /* STR_NONE: not known; "": withheld */
-    struct str outcome, opened_by, opener, reason, grant_name;
+    struct str outcome, opened_by, reason, grant_name;
+    struct str opener; /* name of the key, or the end of the phone's number; STR_NONE: a grant, or not known */
     struct id grant_id;
     int64_t message_seconds; /* 0: no message */
 };
@@ -63,6 +65,7 @@ struct visit_filter {
     struct val outcome;   /* str */
     struct val reason;    /* str */
     struct val unlock_id; /* str: an ID, lower case */
+    struct val opened_by; /* str: as struct visit has the opener */
     struct val q;         /* str, trimmed: part of a name or of the caller's number, ignoring case and accents */
     struct val cursor;    /* str: continue below this ID */
 };

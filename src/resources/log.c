@@ -95,7 +95,7 @@ static bool searches(const void *query)
 static const struct route rows[] = {
     ROUTE("listLogs", GET, "/v1/logs", .credential = CRED_KEY, .people = PEOPLE_ALL, .scopes = SCOPE(LOGS_READ),
           .limit = LIMIT_KEY, .building = BUILDING_HEADER, .query = &query_shape, .run = RUN_READ, .lengthy = searches,
-          .handler = list_logs, .reply = &page_shape, .flags = ROUTE_SITE, .store_error = ERR_FETCH_FAILED,
+          .handler = list_logs, .reply = &page_shape, .store_error = ERR_FETCH_FAILED,
           .doc = ROUTE_DOC(
               "Activity logs", 200, "List the activity at the door",
               .description =

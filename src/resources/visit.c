@@ -14,6 +14,8 @@ static const struct field query_fields[] = {
     FILTER(reason, T_STRING, .flags = F_NONBLANK, .max = VISIT_REASON_MAX, .error = ERR_INVALID_FILTER,
            .doc = "visits with this reason.code"),
     FILTER(unlock_id, T_ID, .error = ERR_INVALID_ID, .doc = "visits that this grant opened, or whose code was its own"),
+    FILTER(opened_by, T_STRING, .flags = F_TRIM | F_NONBLANK, .max = VISIT_OPENER_MAX, .error = ERR_INVALID_FILTER,
+           .doc = "visits that this key or phone opened: opened_by.name or opened_by.number"),
     FILTER(q, T_STRING, .flags = F_TRIM | F_NONBLANK, .min = 1, .max = VISIT_QUERY_MAX, .error = ERR_INVALID_QUERY,
            .doc = "part of a name or of the caller's number, ignoring case and accents"),
     FILTER(cursor, T_ID, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the previous page"),

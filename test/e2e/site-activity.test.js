@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Browser, checkAccessible } from './lib/browser.js';
 import { idempotencyKey, ok } from './lib/client.js';
-import { checkSights, checkTargets, HOSTILE, openSigned, picture } from './lib/site-page.js';
+import { checkSights, checkTargets, HOSTILE, openSigned, picture, written } from './lib/site-page.js';
 import { advance, changeSettings, DAY, grant, now, resident, useWorld, visit } from './lib/world.js';
 
 describe('the page of visits', () => {
@@ -43,7 +43,7 @@ describe('the page of visits', () => {
         await dialog.getByText('The visitor entered the code of “Anna & Tom”.').waitFor();
         await dialog.getByText('The visitor pressed 4 keys').waitFor();
         await dialog.getByText('“Anna & Tom” released the door').waitFor();
-        await dialog.getByText('+15550001111').waitFor();
+        await dialog.getByText(written('+15550001111')).waitFor();
         assert.ok(!(await dialog.innerText()).includes('4711'));
         await checkAccessible(page);
         await checkTargets(page);
@@ -182,9 +182,32 @@ describe('the page of visits', () => {
         await closing(page);
     });
 
+    // VISIT-4
+    it('filters by the phone that opened, and finds a number as it is written', async () => {
+        const person = await resident(client);
+        await changeSettings(person, { ring: { numbers: ['+15551110001'] } });
+        await visit(client, { to: person.number, resident: 'opened', from: '+15145550142' });
+        await changeSettings(person, { ring: { numbers: ['+15551110002'] } });
+        await visit(client, { to: person.number, resident: 'opened' });
+        await visit(client, { to: person.number, resident: 'busy' });
+        const page = await open(person);
+        await page.getByLabel('Opened by').selectOption('Opened on your phone (…0001)');
+        await settle(page, 1);
+        await rows(page).getByText('+1 (514) 555-0142').waitFor();
+        await page.reload();
+        await settle(page, 1);
+        await checkSights(page, 'activity-opener');
+        await page.getByLabel('Opened by').selectOption('Anybody');
+        await settle(page, 3);
+        await page.getByRole('searchbox').fill('(514) 555-0142');
+        await settle(page, 1);
+        await rows(page).getByText('+1 (514) 555-0142').waitFor();
+        await closing(page);
+    });
+
     it('takes from its address only what it knows', async () => {
         const person = await visited();
-        const page = await openSigned(browser, w, person, '/activity?kind=__proto__&unlock=x&period=days&from=x&to=2020-01-01&q=%3Cimg%3E');
+        const page = await openSigned(browser, w, person, '/activity?kind=__proto__&unlock=x&opener=+&period=days&from=x&to=2020-01-01&q=%3Cimg%3E');
         await page.getByText('No visit matches').waitFor();
         assert.deepEqual([await page.getByLabel('From').inputValue(), await page.getByRole('searchbox').inputValue()], ['2020-01-01', '<img>']);
         await closing(page);

@@ -4,10 +4,12 @@ import { before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { ok } from './lib/client.js';
+import { Commands } from './lib/commands.js';
+import { sdks } from './lib/mcp.js';
 import { BOX, startBuzz } from './lib/phone.js';
 import { useDoor } from './lib/site-door.js';
-import { checkSights, openSigned } from './lib/site-page.js';
-import { advance, changeSettings, endedCall, eventually, grant, visit } from './lib/world.js';
+import { checkSights, openSigned, written } from './lib/site-page.js';
+import { advance, agent, changeSettings, endedCall, eventually, grant, visit } from './lib/world.js';
 
 describe('the pages that show visits', () => {
     const door = useDoor();
@@ -76,6 +78,14 @@ describe('the pages that show visits', () => {
         await page.locator('.visits li').first().waitFor();
         await checkSights(page, 'home-visits');
         await page.context().close();
+        const { data } = ok(await person.client.get('/v1/visits?limit=100'));
+        const assistant = await sdks.current(w.daemon, (await agent(person, ['logs:read'])).key);
+        assert.deepEqual((await assistant.callTool({ name: 'listVisits', arguments: { limit: 100 } })).structuredContent.data, data);
+        await assistant.close();
+        const commands = new Commands();
+        assert.equal((await commands.login(w.client, person.email, ['--scopes', 'logs:read'])).status, 0);
+        assert.deepEqual(JSON.parse((await commands.run(['visit', 'list', '--limit', '100', '--json'])).stdout).data, data);
+        await commands.close();
     });
 
     it('say that the door opened when the resident opens it in the browser', async () => {
@@ -104,15 +114,15 @@ describe('the pages that show visits', () => {
         await visit(w.client, { to: person.number, from: '+15550000001', digits: '0000', resident: 'busy' });
         await visit(w.client, { to: person.number, from: '+15550000002', digits: '4711' });
         const page = await openSigned(browser, w, person, '/activity');
-        const row = (text) => page.locator('.day li').filter({ hasText: text });
+        const row = (number) => page.locator('.day li').filter({ hasText: written(number) });
         await row(BOX).getByText('At the door now').waitFor();
         for (const [number, name, step] of [['+15550000001', 'Missed: nobody’s code', 'Wrong code'], ['+15550000002', 'Opened by the code of “Anna”', '“Anna” released the door']]) {
             await row(number).getByText(name).waitFor();
             await row(number).getByRole('button').click();
             const dialog = page.getByRole('dialog', { name });
-            await dialog.locator('.facts').getByText(number).waitFor();
+            await dialog.locator('.facts').getByText(written(number)).waitFor();
             await dialog.getByText(step, { exact: true }).waitFor();
-            assert.ok(!(await dialog.locator('.stack').innerText()).includes(BOX)); // the dialog shows the other call, too, as it goes on
+            assert.ok(!(await dialog.locator('.stack').innerText()).includes(written(BOX))); // the dialog shows the other call, too, as it goes on
             await page.keyboard.press('Escape');
             await dialog.waitFor({ state: 'detached' });
         }

@@ -122,6 +122,30 @@ describe('visits', () => {
     });
 
     // VISIT-4
+    it('are found by the phone that opened', async () => {
+        const person = await withPhone();
+        const found = async (opener) => (await list(person, `?opened_by=${encodeURIComponent(opener)}`)).data.map(({ id }) => id);
+        const first = await called(person, { resident: 'opened' });
+        await changeSettings(person, { ring: { numbers: ['+15551110002'] } });
+        await advance(client, 60);
+        const second = await called(person, { resident: 'opened' });
+        await called(person, { resident: 'no_answer' });
+        assert.deepEqual([await found(first.opened_by.number), await found(second.opened_by.number), await found('...0003')], [[first.id], [second.id], []]);
+        for (const opener of ['', ' ', 'x'.repeat(121)]) refused(await person.client.get(`/v1/visits?opened_by=${encodeURIComponent(opener)}`), 400, 'INVALID_FILTER');
+    });
+
+    // VISIT-1
+    it('are refused at a door that only listed callers may use, and have the building\'s time zone', async () => {
+        const person = await withCode();
+        await changeSettings(person, { timezone: 'Asia/Tokyo', callers: { mode: 'listed', numbers: ['+15550009999'], others: 'reject' } });
+        const other = await called(person, { digits: '1357' });
+        assert.deepEqual([other.outcome, other.opened_by, other.reason], ['refused', null, { code: 'not_listed', ...NOBODY }]);
+        assert.ok(other.ended_at);
+        const { timezone, data } = await list(person, '?outcome=refused');
+        assert.deepEqual([timezone, data.map(({ id }) => id)], ['Asia/Tokyo', [other.id]]);
+    });
+
+    // VISIT-4
     it('come a page at a time, and to no other account', async () => {
         const person = await withCode();
         const made = [];
@@ -217,6 +241,8 @@ describe('visits in which a resident opens', () => {
         const after = await newest(person);
         assert.deepEqual([during.outcome, during.opened_by, after.outcome, after.id], ['opened', after.opened_by, 'opened', data.call_id]);
         assert.ok(await lastOpened(person) >= after.started_at);
+        const { name, number } = after.opened_by;
+        assert.deepEqual((await list(person, `?opened_by=${encodeURIComponent(number ?? name)}`)).data.map(({ id }) => id), [data.call_id]);
         return after.opened_by;
     }
 

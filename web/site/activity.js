@@ -35,6 +35,16 @@ function names() {
     for (const { id, label } of data.grants.data) told.set(id, label);
     return told;
 }
+/** The phones, browsers and programs that have opened, by their names or numbers. @type {Map<string, string>} */
+const openers = new Map();
+function openersOf() {
+    for (const visit of [...data.visits.data, ...state.visits]) {
+        const by = visit.opened_by;
+        const who = by && !by.unlock_id && (by.number ?? by.name);
+        if (who) openers.set(who, sentenceOf(visit));
+    }
+    return openers;
+}
 /** @param {string} [id] */
 const nameOf = (id) => names().get(id ?? '');
 
@@ -113,8 +123,8 @@ function choose(element, typing = false) {
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let pause;
 
-/** @param {string} chosen @returns {[string, string][]} */
-const people = (chosen) => [...names(), ...chosen && !told.has(chosen) ? [/** @type {[string, string]} */ ([chosen, chosen])] : []];
+/** Options, with the chosen one where it is not known. @param {Map<string, string>} known @param {string} chosen @returns {[string, string][]} */
+const optionsOf = (known, chosen) => [...known, ...chosen && !known.has(chosen) ? [/** @type {[string, string]} */ ([chosen, chosen])] : []];
 
 function filters() {
     const { filter } = state;
@@ -133,7 +143,8 @@ function filters() {
     },
     field({ name: 'q', label: t('search'), type: 'search', value: filter.q, maxlength: '100', autocomplete: 'off', placeholder: t('search_hint') }),
     field({ name: 'kind', label: t('kind'), value: filter.kind, options: [['', t('everything')], ...outcomes, ['wrong_code', t('wrong')]] }),
-    field({ name: 'unlock', label: t('grant'), value: filter.unlock, options: [['', t('every_grant')], ...people(filter.unlock)] }),
+    field({ name: 'unlock', label: t('grant'), value: filter.unlock, options: [['', t('every_grant')], ...optionsOf(names(), filter.unlock)] }),
+    (openersOf().size > 0 || filter.opener) && field({ name: 'opener', label: t('opener'), value: filter.opener, options: [['', t('anybody')], ...optionsOf(openers, filter.opener)] }),
     field({ name: 'period', label: t('period'), value: filter.period, options: [['', t('always')], ['today', t('today')], ['yesterday', t('yesterday')], ['week', t('week')], ['month', t('month')], ['days', t('days')]] }),
     filter.period === 'days' && field({ name: 'from', label: t('from'), type: 'date', value: filter.from, max: today() }),
     filter.period === 'days' && field({ name: 'to', label: t('to'), type: 'date', value: filter.to, max: today() }));
@@ -231,7 +242,7 @@ function csv(visits) {
     const lines = [[t('csv_time'), t('csv_local'), t('csv_zone'), t('csv_what'), t('csv_caller'), 'outcome', 'opened_by', 'opened_by_name', 'reason', 'reason_name', 'unlock_id', 'call_id', 'id'],
         ...visits.map((visit) => {
             const { started_at: time, opened_by: by, reason } = visit;
-            return [time, toField(time).replace('T', ' '), zone, sentenceOf(visit), callerOf(visit), visit.outcome, by?.kind, by?.name ?? by?.number, reason?.code, reason?.name,
+            return [time, toField(time).replace('T', ' '), zone, sentenceOf(visit), visit.caller ?? callerOf(visit), visit.outcome, by?.kind, by?.name ?? by?.number, reason?.code, reason?.name,
                 by?.unlock_id ?? reason?.unlock_id, visit.call_id, visit.id].map((value) => value ?? '');
         })];
     return `\ufeff${lines.map((line) => line.map(cell).join(',')).join('\r\n')}\r\n`;

@@ -125,7 +125,7 @@ function story(visit, record, nameOf) {
         record.message_seconds !== null && player(record.id, record.message_seconds),
         h('dl', { class: 'facts' },
             h('dt', null, t('story.when')), h('dd', { class: 'num' }, exactly(visit.started_at)),
-            h('dt', null, t('story.caller')), h('dd', { class: 'num' }, record.caller ?? t('visit.withheld')),
+            h('dt', null, t('story.caller')), h('dd', { class: 'num' }, callerOf(visit)),
             record.duration_ms !== null && h('dt', null, t('story.length')), record.duration_ms !== null && h('dd', { class: 'num' }, offset(record.duration_ms)),
             record.outcome === 'unreachable' && h('dt', null, t('story.phone')), record.outcome === 'unreachable' && h('dd', null, t('story.unreachable'))),
         record.steps.length > 0 ? stepList(record, nameOf) : h('p', { class: 'quiet' }, t('story.no_steps')));

@@ -3,10 +3,10 @@
 import { fromField, now, toField } from './time.js';
 import { outcomes } from './visits.js';
 
-/** @typedef {{kind: string, unlock: string, period: string, from: string, to: string, q: string}} Filter */
+/** @typedef {{kind: string, unlock: string, opener: string, period: string, from: string, to: string, q: string}} Filter */
 
 /** @type {Filter} */
-export const ALL = { kind: '', unlock: '', period: '', from: '', to: '', q: '' };
+export const ALL = { kind: '', unlock: '', opener: '', period: '', from: '', to: '', q: '' };
 
 /** The query of each kind. @type {Record<string, string>} */
 const KINDS = { ...Object.fromEntries(outcomes.map(([name]) => [name, `&outcome=${name}`])), wrong_code: '&reason=wrong_code' };
@@ -24,7 +24,8 @@ export function filterOf(search) {
     /** @param {string} name @param {(value: string) => boolean} fits */
     const take = (name, fits) => [query.get(name) ?? ''].find(fits) ?? '';
     const filter = {
-        kind: take('kind', (value) => Object.hasOwn(KINDS, value)), unlock: take('unlock', (value) => /^[0-9a-f]{24}$/.test(value)), period: take('period', (value) => Object.hasOwn(PERIODS, value) || value === 'days'),
+        kind: take('kind', (value) => Object.hasOwn(KINDS, value)), unlock: take('unlock', (value) => /^[0-9a-f]{24}$/.test(value)), opener: take('opener', (value) => value.trim() !== '' && value.length <= 120),
+        period: take('period', (value) => Object.hasOwn(PERIODS, value) || value === 'days'),
         from: take('from', (value) => DAY.test(value)), to: take('to', (value) => DAY.test(value)), q: (query.get('q') ?? '').slice(0, 100),
     };
     return whole(filter);
@@ -60,8 +61,11 @@ function periodOf({ period, from, to }) {
     return `&since=${new Date(since).toISOString()}${until < now() ? `&until=${new Date(until).toISOString()}` : ''}`;
 }
 
+/** Without the signs with which people write telephone numbers, if it is a part of one. @param {string} text */
+const plain = (text) => (/^[+\d\s().\/-]*$/.test(text) && text.replace(/\D/g, '').length >= 5 ? text.replace(/[^+\d]/g, '') : text.trim());
+
 /** The operation's path. @param {Filter} filter @param {number} limit @param {string | null} [cursor] */
 export function pathOf(filter, limit, cursor) {
-    const q = filter.q.trim();
-    return `/v1/visits?limit=${limit}${KINDS[filter.kind] ?? ''}${filter.unlock && `&unlock_id=${filter.unlock}`}${periodOf(filter)}${q && `&q=${encodeURIComponent(q)}`}${cursor ? `&cursor=${cursor}` : ''}`;
+    const q = plain(filter.q);
+    return `/v1/visits?limit=${limit}${KINDS[filter.kind] ?? ''}${filter.unlock && `&unlock_id=${filter.unlock}`}${filter.opener && `&opened_by=${encodeURIComponent(filter.opener)}`}${periodOf(filter)}${q && `&q=${encodeURIComponent(q)}`}${cursor ? `&cursor=${cursor}` : ''}`;
 }

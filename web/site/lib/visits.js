@@ -1,5 +1,6 @@
 // Visits at the door, one for each time that somebody buzzed: GET /v1/visits in words and as rows.
 // texts: visit.
+import { phoneText } from './phone.js';
 import { language, t } from './texts.js';
 import { h, icon } from './view.js';
 
@@ -71,8 +72,8 @@ export function sentenceOf(visit) {
     return why ? t('visit.because', { what, why: within(why) }) : what;
 }
 
-/** The caller's number; empty if it is not known any more. @param {Visit} visit */
-export const callerOf = ({ caller, call_id: record }) => caller ?? (record ? t('visit.withheld') : '');
+/** The caller's number, as people write it; empty if it is not known any more. @param {Visit} visit */
+export const callerOf = ({ caller, call_id: record }) => (caller ? phoneText(caller) : record ? t('visit.withheld') : '');
 
 /** @param {Visit} visit @param {string} time @param {Child} [more] */
 export function row(visit, time, more) {
