@@ -17,9 +17,11 @@
 # is the member l. An expression needs a name (count(*) AS total:int), unless it is a constant. Rows of statements whose
 # columns have the same names and kinds can be read as one another.
 #
+# "-- part: p" begins a part of a text, for "{p}" in statements and other parts.
+#
 # A migration from number ADMITS_FROM has a line "-- oldest program: N": CONTRIBUTING.md, Migrations.
 
-BEGIN { ADMITS_FROM = 21 }
+BEGIN { ADMITS_FROM = 21; TEXT_MAX = 100000 }
 
 BEGIN {
     real["sqlite"] = "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)"
@@ -125,6 +127,12 @@ function list_text(name, alias, s) {
     gsub(/[a-z0-9_]+/, alias ".&", s)
     return s
 }
+# A part within itself would make a text without end.
+function part_text(name, so_far) {
+    if (so_far > TEXT_MAX) die("part " name " contains itself")
+    used[name] = 1
+    return parts[name]
+}
 function expand(s, engine, head, tail, word) {
     while (match(s, /\{[a-z0-9_ ]+\}/)) {
         head = substr(s, 1, RSTART - 1)
@@ -132,6 +140,7 @@ function expand(s, engine, head, tail, word) {
         word[2] = ""
         split(substr(s, RSTART + 1, RLENGTH - 2), word, " ")
         if (word[1] == "real") s = head real[engine] tail
+        else if (word[1] in parts) s = head part_text(word[1], length(s)) tail
         else if (word[1] != "by") s = head list_text(word[1], word[2]) tail
         else if (engine == "sqlite") s = head "INDEXED BY " word[2] tail
         else { sub(/ $/, "", head); s = head tail }
@@ -321,6 +330,7 @@ function print_table(i, n, s, p, shared) {
         print "    " shared[n] ", " params[n] + 0 ", " (row_of[n] == "" ? "0" : "columns_" columns_of[row_of[n]]) ", " column_count[n] "},"
     }
     for (i = 1; i <= list_count; i++) if (!(list_order[i] in used)) die("list " list_order[i] " is not used")
+    for (i in parts) if (!(i in used)) die("part " i " is not used")
     print "};\n"
     print "const char *const sql_migrations[] = {"
     for (i = 1; i <= migrations; i++) print quote(substr(text["m" i], 2)) ","
@@ -360,6 +370,11 @@ FNR == 1 { current = ""; migration = 0; if (FILENAME ~ /migrations\/[0-9]+\.sql$
     list_order[++list_count] = $3
     next
 }
+/^-- part: / && !migration {
+    begin("part " $3)
+    parts[$3]
+    next
+}
 /^[ \t]*--/ || /^[ \t]*$/ { next }
 migration { text["m" migration] = text["m" migration] "\n" $0; next }
 current == "" { die(FILENAME ":" FNR ": text before the first name") }
@@ -367,6 +382,10 @@ current == "" { die(FILENAME ":" FNR ": text before the first name") }
 END {
     if (failed) exit 1
     for (i = 1; i <= list_count; i++) lists[list_order[i]] = text["columns " list_order[i]]
+    for (i in parts) {
+        if (i in lists) die(i " is a list and a part")
+        parts[i] = text["part " i]
+    }
     for (i = 1; i <= statements; i++) {
         note_params(order[i], expand(text_of(order[i], "sqlite")) " " expand(text_of(order[i], "postgresql")))
         check_params(order[i])

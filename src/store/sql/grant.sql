@@ -25,6 +25,9 @@ ON CONFLICT DO NOTHING
 INSERT INTO grant_building (id, number) VALUES ($id, 1 + CAST(floor(random() * 9007199254740992) AS BIGINT))
 ON CONFLICT DO NOTHING
 
+-- part: in_building
+building = (SELECT number FROM grant_building WHERE id = $building_id:id)
+
 -- columns: schedule
 days:int, start_minute:int, end_minute:int, timezone:text
 
@@ -55,10 +58,10 @@ UNION ALL
 SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked IN (0, 1) AND id = $id
 
 -- name: grant_find (sqlite)
-SELECT {grant} FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
+SELECT {grant} FROM access_grant WHERE {in_building}
     AND revoked = 0 AND id = $id:idbytes
 UNION ALL
-SELECT {grant} FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $building_id)
+SELECT {grant} FROM access_grant WHERE {in_building}
     AND revoked = 1 AND id = $id
 UNION ALL
 SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked = 0 AND id = $id
@@ -66,14 +69,14 @@ UNION ALL
 SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked = 1 AND id = $id
 
 -- name: grant_find (postgresql)
-SELECT {grant} FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $building_id)
+SELECT {grant} FROM access_grant WHERE {in_building}
     AND revoked IN (0, 1) AND id = $id
 UNION ALL
 SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked IN (0, 1) AND id = $id
 
 -- name: grant_by_request
 SELECT {receipt}
-FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
+FROM access_grant WHERE {in_building}
     AND request_key = $request_key:int
 
 -- name: pass_by_request
@@ -86,12 +89,12 @@ UPDATE access_grant SET label = $label:text, enabled = $enabled:bool, starts_at 
     voice = $voice:bool, days = $days:int?, start_minute = $start_minute:int?, end_minute = $end_minute:int?,
     timezone = $timezone:text, updated_at = $updated_at:time,
     max_uses = $max_uses:int?, version = version + 1
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND revoked = 0
+WHERE {in_building} AND revoked = 0
     AND id = $id:idbytes AND version = $version:int
 
 -- name: grant_revoke
 UPDATE access_grant SET revoked = 1, version = version + 1, updated_at = $updated_at:time
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND revoked = 0 AND id = $id:idbytes
+WHERE {in_building} AND revoked = 0 AND id = $id:idbytes
 RETURNING {ended}
 
 -- name: pass_insert
@@ -151,7 +154,7 @@ LIMIT $limit
 
 -- name: grant_code_taken
 SELECT 1 FROM access_grant {by access_grant_code}
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
+WHERE {in_building}
     AND access_code = $access_code:text AND enabled = 1 AND revoked = 0 AND id <> $id:idbytes
     AND ends_at > $now:time AND (remaining_uses IS NULL OR remaining_uses > 0)
 UNION ALL
@@ -161,7 +164,7 @@ WHERE building_id = $building_id AND access_code = $access_code AND enabled = 1 
 
 -- name: grant_codes
 SELECT access_code:text FROM access_grant {by access_grant_code}
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND access_code IS NOT NULL
+WHERE {in_building} AND access_code IS NOT NULL
     AND enabled = 1 AND revoked = 0
     AND ends_at > $now:time AND (remaining_uses IS NULL OR remaining_uses > 0)
 UNION ALL
@@ -173,7 +176,7 @@ WHERE building_id = $building_id AND access_code IS NOT NULL AND enabled = 1 AND
 -- How many codes of four digits passcodes (type 1) have.
 SELECT count(DISTINCT access_code) AS taken:int FROM (
     SELECT access_code FROM access_grant {by access_grant_usable}
-    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
+    WHERE {in_building} AND enabled = 1 AND revoked = 0
         AND (remaining_uses IS NULL OR remaining_uses > 0) AND type = 1 AND ends_at > $now:time
     UNION ALL
     SELECT access_code FROM pass {by pass_usable}
@@ -185,7 +188,7 @@ WHERE length(access_code) = 4
 -- Switches off the passcode that has code $access_code and cannot open any more, unless $id is its ID or $request_key
 -- its request.
 UPDATE access_grant {by access_grant_code} SET enabled = 0, version = version + 1, updated_at = $updated_at:time
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id)
+WHERE {in_building}
     AND access_code = $access_code:text AND enabled = 1 AND revoked = 0 AND id <> $id:idbytes
     AND (request_key IS NULL OR request_key <> $request_key:int) AND (ends_at <= $updated_at OR remaining_uses = 0)
 
@@ -198,178 +201,116 @@ SELECT a.subscription_status:text FROM building b JOIN account a ON a.id = b.acc
 INSERT INTO grant_count (building, enabled) SELECT number, $change:int FROM grant_building WHERE id = $building_id:id
 ON CONFLICT (building) DO UPDATE SET enabled = grant_count.enabled + excluded.enabled
 
--- Lists, newest first: IDs below $before and not below $first; $type a type or NULL; at most $limit rows.
+-- Lists, newest first: IDs below $before and not below $first; $type a type or NULL; at most $limit rows. PostgreSQL's
+-- planner does not merge grants and passes in the order of their IDs, so it reads $limit of both.
+
+-- part: of_type
+(CAST($type:int? AS BIGINT) IS NULL OR type = $type)
+
+-- part: listed_grants
+access_grant WHERE {in_building} AND revoked = 0 AND id < $before:blob
+
+-- part: listed_passes
+pass WHERE building_id = $building_id:id AND revoked = 0 AND id < $before:blob
+
+-- part: in_ranges
+{of_type} AND enabled >= $enabled_from:int AND coalesce(remaining_uses, 1) >= $uses_from:int
+    AND ends_at > $ends_after:time AND ends_at <= $ends_until:time AND starts_at > $starts_after:time
+    AND starts_at <= $starts_until:time
 
 -- name: grant_list
 -- At least $enabled_from and $uses_from; ends after $ends_after and not after $ends_until, starts after $starts_after
 -- and not after $starts_until.
-SELECT {grant}
-FROM access_grant
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND revoked = 0
-    AND id < $before:blob AND id >= $first:idbytes
-    AND (CAST($type:int? AS BIGINT) IS NULL OR type = $type) AND enabled >= $enabled_from:int
-    AND coalesce(remaining_uses, 1) >= $uses_from:int
-    AND ends_at > $ends_after:time AND ends_at <= $ends_until:time AND starts_at > $starts_after:time
-    AND starts_at <= $starts_until:time
+SELECT {grant} FROM {listed_grants} AND id >= $first:idbytes AND {in_ranges}
 UNION ALL
-SELECT {grant}
-FROM pass
-WHERE building_id = $building_id AND revoked = 0 AND id < $before AND id >= $first
-    AND (CAST($type AS BIGINT) IS NULL OR type = $type) AND enabled >= $enabled_from
-    AND coalesce(remaining_uses, 1) >= $uses_from
-    AND ends_at > $ends_after AND ends_at <= $ends_until AND starts_at > $starts_after AND starts_at <= $starts_until
+SELECT {grant} FROM {listed_passes} AND id >= $first AND {in_ranges}
 ORDER BY id DESC LIMIT $limit:int
 
 -- name: grant_list (postgresql)
--- Its planner does not merge the two in the order of their IDs.
 SELECT {grant} FROM (
-    SELECT {grant}
-    FROM access_grant
-    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND revoked = 0
-        AND id < $before AND id >= $first
-        AND (CAST($type AS BIGINT) IS NULL OR type = $type) AND enabled >= $enabled_from
-        AND coalesce(remaining_uses, 1) >= $uses_from
-        AND ends_at > $ends_after AND ends_at <= $ends_until AND starts_at > $starts_after
-        AND starts_at <= $starts_until
-    ORDER BY id DESC LIMIT $limit) AS grants
+    SELECT {grant} FROM {listed_grants} AND id >= $first AND {in_ranges} ORDER BY id DESC LIMIT $limit) AS grants
 UNION ALL
 SELECT {grant} FROM (
-    SELECT {grant}
-    FROM pass
-    WHERE building_id = $building_id AND revoked = 0 AND id < $before AND id >= $first
-        AND (CAST($type AS BIGINT) IS NULL OR type = $type) AND enabled >= $enabled_from
-        AND coalesce(remaining_uses, 1) >= $uses_from
-        AND ends_at > $ends_after AND ends_at <= $ends_until AND starts_at > $starts_after AND starts_at <= $starts_until
-    ORDER BY id DESC LIMIT $limit) AS passes
+    SELECT {grant} FROM {listed_passes} AND id >= $first AND {in_ranges} ORDER BY id DESC LIMIT $limit) AS passes
 ORDER BY id DESC LIMIT $limit
 
 -- name: pass_list
 -- Passes alone.
-SELECT {grant}
-FROM pass
-WHERE building_id = $building_id:id AND revoked = 0 AND id < $before:blob AND id >= $first:idbytes
-    AND (CAST($type:int? AS BIGINT) IS NULL OR type = $type)
+SELECT {grant} FROM {listed_passes} AND id >= $first:idbytes AND {of_type}
 ORDER BY id DESC LIMIT $limit:int
+
+-- part: usable_now
+enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0) AND type IN (0, 1, 2) AND {of_type}
+    AND ends_at > $ends_after:time AND starts_at > $starts_after:time AND starts_at <= $starts_until:time
+
+-- part: of_usable
+enabled >= $enabled_from:int AND coalesce(remaining_uses, 1) >= $uses_from:int AND ends_at <= $ends_until:time
 
 -- name: grant_list_usable (sqlite)
 -- Active or scheduled grants: enabled, with uses left, ending after $ends_after, and starting after $starts_after but
 -- not after $starts_until. They are few (grant_usable_many), so their IDs are sorted, from the index alone.
-SELECT {grant}
-FROM access_grant
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND revoked = 0 AND id IN (
-    SELECT id FROM access_grant {by access_grant_usable}
-    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND enabled = 1 AND revoked = 0
-        AND (remaining_uses IS NULL OR remaining_uses > 0)
-        AND type IN (0, 1, 2) AND (CAST($type:int? AS BIGINT) IS NULL OR type = $type)
-        AND ends_at > $ends_after:time AND starts_at > $starts_after:time AND starts_at <= $starts_until:time
+SELECT {grant} FROM access_grant WHERE {in_building} AND revoked = 0 AND id IN (
+    SELECT id FROM access_grant {by access_grant_usable} WHERE {in_building} AND {usable_now}
         AND id < $before:blob AND id >= $first:idbytes
-    ORDER BY id DESC LIMIT $limit:int)
-    AND enabled >= $enabled_from:int AND coalesce(remaining_uses, 1) >= $uses_from:int AND ends_at <= $ends_until:time
+    ORDER BY id DESC LIMIT $limit:int) AND {of_usable}
 UNION ALL
-SELECT {grant}
-FROM pass
-WHERE building_id = $building_id AND revoked = 0 AND id IN (
-    SELECT id FROM pass {by pass_usable}
-    WHERE building_id = $building_id AND enabled = 1 AND revoked = 0
-        AND (remaining_uses IS NULL OR remaining_uses > 0)
-        AND type IN (0, 1, 2) AND (CAST($type AS BIGINT) IS NULL OR type = $type)
-        AND ends_at > $ends_after AND starts_at > $starts_after AND starts_at <= $starts_until
+SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked = 0 AND id IN (
+    SELECT id FROM pass {by pass_usable} WHERE building_id = $building_id AND {usable_now}
         AND id < $before AND id >= $first
-    ORDER BY id DESC LIMIT $limit)
-    AND enabled >= $enabled_from AND coalesce(remaining_uses, 1) >= $uses_from AND ends_at <= $ends_until
+    ORDER BY id DESC LIMIT $limit) AND {of_usable}
 ORDER BY id DESC LIMIT $limit
 
 -- name: grant_list_usable (postgresql)
 -- OFFSET 0 keeps the planner from reading all grants of the building in the order of their IDs.
-SELECT {grant}
-FROM access_grant
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND revoked = 0 AND id IN (
-    SELECT id FROM (
-        SELECT id FROM access_grant
-        WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND enabled = 1 AND revoked = 0
-            AND (remaining_uses IS NULL OR remaining_uses > 0)
-            AND type IN (0, 1, 2) AND (CAST($type AS BIGINT) IS NULL OR type = $type)
-            AND ends_at > $ends_after AND starts_at > $starts_after AND starts_at <= $starts_until
-        OFFSET 0) AS usable
+SELECT {grant} FROM access_grant WHERE {in_building} AND revoked = 0 AND id IN (
+    SELECT id FROM (SELECT id FROM access_grant WHERE {in_building} AND {usable_now} OFFSET 0) AS usable
     WHERE id < $before AND id >= $first
-    ORDER BY id DESC LIMIT $limit)
-    AND enabled >= $enabled_from AND coalesce(remaining_uses, 1) >= $uses_from AND ends_at <= $ends_until
+    ORDER BY id DESC LIMIT $limit) AND {of_usable}
 UNION ALL
-SELECT {grant}
-FROM pass
-WHERE building_id = $building_id AND revoked = 0 AND id IN (
-    SELECT id FROM (
-        SELECT id FROM pass
-        WHERE building_id = $building_id AND enabled = 1 AND revoked = 0
-            AND (remaining_uses IS NULL OR remaining_uses > 0)
-            AND type IN (0, 1, 2) AND (CAST($type AS BIGINT) IS NULL OR type = $type)
-            AND ends_at > $ends_after AND starts_at > $starts_after AND starts_at <= $starts_until
-        OFFSET 0) AS usable
+SELECT {grant} FROM pass WHERE building_id = $building_id AND revoked = 0 AND id IN (
+    SELECT id FROM (SELECT id FROM pass WHERE building_id = $building_id AND {usable_now} OFFSET 0) AS usable
     WHERE id < $before AND id >= $first
-    ORDER BY id DESC LIMIT $limit)
-    AND enabled >= $enabled_from AND coalesce(remaining_uses, 1) >= $uses_from AND ends_at <= $ends_until
+    ORDER BY id DESC LIMIT $limit) AND {of_usable}
 ORDER BY id DESC LIMIT $limit
 
+-- part: exhausted_grants
+access_grant {by access_grant_exhausted} WHERE {in_building} AND enabled = 1 AND revoked = 0 AND remaining_uses = 0 AND id < $before:blob
+
+-- part: exhausted_passes
+pass {by pass_exhausted} WHERE building_id = $building_id:id AND enabled = 1 AND revoked = 0 AND remaining_uses = 0 AND id < $before:blob
+
 -- name: grant_list_exhausted
-SELECT {grant}
-FROM access_grant {by access_grant_exhausted}
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
-    AND remaining_uses = 0
-    AND id < $before:blob AND id >= $first:idbytes AND (CAST($type:int? AS BIGINT) IS NULL OR type = $type)
+SELECT {grant} FROM {exhausted_grants} AND id >= $first:idbytes AND {of_type}
 UNION ALL
-SELECT {grant}
-FROM pass {by pass_exhausted}
-WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND remaining_uses = 0
-    AND id < $before AND id >= $first AND (CAST($type AS BIGINT) IS NULL OR type = $type)
+SELECT {grant} FROM {exhausted_passes} AND id >= $first AND {of_type}
 ORDER BY id DESC LIMIT $limit:int
 
 -- name: grant_list_exhausted (postgresql)
--- Its planner does not merge the two in the order of their IDs.
 SELECT {grant} FROM (
-    SELECT {grant}
-    FROM access_grant
-    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND enabled = 1 AND revoked = 0
-        AND remaining_uses = 0
-        AND id < $before AND id >= $first AND (CAST($type AS BIGINT) IS NULL OR type = $type)
-    ORDER BY id DESC LIMIT $limit) AS grants
+    SELECT {grant} FROM {exhausted_grants} AND id >= $first AND {of_type} ORDER BY id DESC LIMIT $limit) AS grants
 UNION ALL
 SELECT {grant} FROM (
-    SELECT {grant}
-    FROM pass
-    WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND remaining_uses = 0
-        AND id < $before AND id >= $first AND (CAST($type AS BIGINT) IS NULL OR type = $type)
-    ORDER BY id DESC LIMIT $limit) AS passes
+    SELECT {grant} FROM {exhausted_passes} AND id >= $first AND {of_type} ORDER BY id DESC LIMIT $limit) AS passes
 ORDER BY id DESC LIMIT $limit
 
+-- part: disabled_grants
+access_grant {by access_grant_disabled} WHERE {in_building} AND enabled = 0 AND revoked = 0 AND id < $before:blob
+
+-- part: disabled_passes
+pass {by pass_disabled} WHERE building_id = $building_id:id AND enabled = 0 AND revoked = 0 AND id < $before:blob
+
 -- name: grant_list_disabled
-SELECT {grant}
-FROM access_grant {by access_grant_disabled}
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 0 AND revoked = 0
-    AND id < $before:blob AND id >= $first:idbytes
-    AND (CAST($type:int? AS BIGINT) IS NULL OR type = $type)
+SELECT {grant} FROM {disabled_grants} AND id >= $first:idbytes AND {of_type}
 UNION ALL
-SELECT {grant}
-FROM pass {by pass_disabled}
-WHERE building_id = $building_id AND enabled = 0 AND revoked = 0
-    AND id < $before AND id >= $first AND (CAST($type AS BIGINT) IS NULL OR type = $type)
+SELECT {grant} FROM {disabled_passes} AND id >= $first AND {of_type}
 ORDER BY id DESC LIMIT $limit:int
 
 -- name: grant_list_disabled (postgresql)
--- Its planner does not merge the two in the order of their IDs.
 SELECT {grant} FROM (
-    SELECT {grant}
-    FROM access_grant
-    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND enabled = 0 AND revoked = 0
-        AND id < $before AND id >= $first
-        AND (CAST($type AS BIGINT) IS NULL OR type = $type)
-    ORDER BY id DESC LIMIT $limit) AS grants
+    SELECT {grant} FROM {disabled_grants} AND id >= $first AND {of_type} ORDER BY id DESC LIMIT $limit) AS grants
 UNION ALL
 SELECT {grant} FROM (
-    SELECT {grant}
-    FROM pass
-    WHERE building_id = $building_id AND enabled = 0 AND revoked = 0
-        AND id < $before AND id >= $first AND (CAST($type AS BIGINT) IS NULL OR type = $type)
-    ORDER BY id DESC LIMIT $limit) AS passes
+    SELECT {grant} FROM {disabled_passes} AND id >= $first AND {of_type} ORDER BY id DESC LIMIT $limit) AS passes
 ORDER BY id DESC LIMIT $limit
 
 -- The last ID that a list may read: ID $most below $before of any type; no row if there are fewer.
@@ -378,76 +319,51 @@ ORDER BY id DESC LIMIT $limit
 id:idbytes
 
 -- name: grant_last
-SELECT {grant_last} FROM access_grant WHERE building = (SELECT number FROM grant_building
-    WHERE id = $building_id:id) AND revoked = 0 AND id < $before:blob
+SELECT {grant_last} FROM {listed_grants}
 UNION ALL
-SELECT {grant_last} FROM pass
-WHERE building_id = $building_id AND revoked = 0 AND id < $before
+SELECT {grant_last} FROM {listed_passes}
 ORDER BY id DESC LIMIT 1 OFFSET CAST($most:int AS BIGINT) - 1
 
 -- name: grant_last (postgresql)
--- Its planner does not merge the two in the order of their IDs.
 SELECT {grant_last} FROM (
-    SELECT {grant_last} FROM access_grant WHERE building = (SELECT number FROM grant_building
-        WHERE id = $building_id) AND revoked = 0 AND id < $before
-    ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS grants
+    SELECT {grant_last} FROM {listed_grants} ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS grants
 UNION ALL
 SELECT {grant_last} FROM (
-    SELECT {grant_last} FROM pass
-    WHERE building_id = $building_id AND revoked = 0 AND id < $before
-    ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS passes
+    SELECT {grant_last} FROM {listed_passes} ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS passes
 ORDER BY id DESC LIMIT 1 OFFSET CAST($most AS BIGINT) - 1
 
 -- name: grant_last_exhausted
-SELECT {grant_last} FROM access_grant {by access_grant_exhausted}
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
-    AND remaining_uses = 0 AND id < $before:blob
+SELECT {grant_last} FROM {exhausted_grants}
 UNION ALL
-SELECT {grant_last} FROM pass {by pass_exhausted}
-WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND remaining_uses = 0 AND id < $before
+SELECT {grant_last} FROM {exhausted_passes}
 ORDER BY id DESC LIMIT 1 OFFSET CAST($most:int AS BIGINT) - 1
 
 -- name: grant_last_exhausted (postgresql)
--- Its planner does not merge the two in the order of their IDs.
 SELECT {grant_last} FROM (
-    SELECT {grant_last} FROM access_grant
-    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND enabled = 1 AND revoked = 0
-        AND remaining_uses = 0 AND id < $before
-    ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS grants
+    SELECT {grant_last} FROM {exhausted_grants} ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS grants
 UNION ALL
 SELECT {grant_last} FROM (
-    SELECT {grant_last} FROM pass
-    WHERE building_id = $building_id AND enabled = 1 AND revoked = 0 AND remaining_uses = 0 AND id < $before
-    ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS passes
+    SELECT {grant_last} FROM {exhausted_passes} ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS passes
 ORDER BY id DESC LIMIT 1 OFFSET CAST($most AS BIGINT) - 1
 
 -- name: grant_last_disabled
-SELECT {grant_last} FROM access_grant {by access_grant_disabled}
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 0 AND revoked = 0
-    AND id < $before:blob
+SELECT {grant_last} FROM {disabled_grants}
 UNION ALL
-SELECT {grant_last} FROM pass {by pass_disabled}
-WHERE building_id = $building_id AND enabled = 0 AND revoked = 0 AND id < $before
+SELECT {grant_last} FROM {disabled_passes}
 ORDER BY id DESC LIMIT 1 OFFSET CAST($most:int AS BIGINT) - 1
 
 -- name: grant_last_disabled (postgresql)
--- Its planner does not merge the two in the order of their IDs.
 SELECT {grant_last} FROM (
-    SELECT {grant_last} FROM access_grant
-    WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND enabled = 0 AND revoked = 0
-        AND id < $before
-    ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS grants
+    SELECT {grant_last} FROM {disabled_grants} ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS grants
 UNION ALL
 SELECT {grant_last} FROM (
-    SELECT {grant_last} FROM pass
-    WHERE building_id = $building_id AND enabled = 0 AND revoked = 0 AND id < $before
-    ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS passes
+    SELECT {grant_last} FROM {disabled_passes} ORDER BY id DESC LIMIT CAST($most AS BIGINT)) AS passes
 ORDER BY id DESC LIMIT 1 OFFSET CAST($most AS BIGINT) - 1
 
 -- name: grant_usable_many
 -- Returns a row if more than $most grants are enabled, have uses left and end after $ends_after.
 SELECT 1 FROM access_grant {by access_grant_usable}
-WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND enabled = 1 AND revoked = 0
+WHERE {in_building} AND enabled = 1 AND revoked = 0
     AND (remaining_uses IS NULL OR remaining_uses > 0)
     AND type IN (0, 1, 2) AND ends_at > $ends_after:time
 UNION ALL
