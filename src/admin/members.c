@@ -6,10 +6,10 @@
 #include "domain/member.h"
 
 struct member_body {
-    struct val building_id, name, email, phone;
+    struct val building_id, name, email, phone, role;
 };
 struct member_reply {
-    struct val id, building_id, building, name, email, phone, created_at;
+    struct val id, building_id, building, name, email, phone, role, created_at;
 };
 struct members_query {
     struct val building_id;
@@ -30,6 +30,7 @@ static const struct field body_fields[] = {
     FIELD(struct member_body, email, T_STRING, .flags = F_REQUIRED | F_TRIM | F_LOWER, .format = "email", .max = 254,
           .error = ERR_INVALID_EMAIL),
     FIELD(struct member_body, phone, T_STRING, PHONE_FORM, .error = ERR_INVALID_PHONE_NUMBER),
+    FIELD(struct member_body, role, T_STRING, .values = member_role_names, .doc = "default: resident"),
 };
 static const struct shape body_shape = SHAPE(struct member_body, "AdminMemberAdd", body_fields);
 
@@ -40,6 +41,7 @@ static const struct field member_fields[] = {
     FIELD(struct member_reply, name, T_STRING, .flags = F_REQUIRED),
     FIELD(struct member_reply, email, T_STRING, .flags = F_REQUIRED),
     FIELD(struct member_reply, phone, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    FIELD(struct member_reply, role, T_STRING, .flags = F_REQUIRED, .values = member_role_names),
     FIELD(struct member_reply, created_at, T_TIME, .flags = F_REQUIRED),
 };
 static const struct shape member_shape = SHAPE(struct member_reply, "AdminMember", member_fields);
@@ -71,8 +73,15 @@ static enum err add_member(struct request *q, struct reply *p)
     const struct id building = admin_id(body->building_id);
     struct id *id = arena_new(q->tx.arena, struct id);
     q->subject = arena_printf(q->tx.arena, "building=%s", building.text);
-    enum err e = member_create(&q->tx, &building, body->name.s, body->email.s,
-                               v_set(body->phone) ? body->phone.s : STR_NONE, id);
+    const int role = v_set(body->role) ? str_index(body->role.s, member_role_names) : MEMBER_RESIDENT;
+    const struct member new = {
+        .building_id = building,
+        .name = body->name.s,
+        .email = body->email.s,
+        .phone = v_set(body->phone) ? body->phone.s : STR_NONE,
+        .role = (enum member_role)role,
+    };
+    enum err e = member_create(&q->tx, &new, id);
     if (e)
         return e;
     q->subject = arena_printf(q->tx.arena, "building=%s member=%s", building.text, id->text);
@@ -83,6 +92,7 @@ static enum err add_member(struct request *q, struct reply *p)
                           .name = body->name,
                           .email = body->email,
                           .phone = v_set(body->phone) ? body->phone : v_null(),
+                          .role = v_str(str_z(member_role_names[role])),
                           .created_at = v_time(q->tx.now_us),
                       });
 }
@@ -110,6 +120,7 @@ static enum err list_members(struct request *q, struct reply *p)
             .name = v_str(m->name),
             .email = v_str(m->email),
             .phone = v_str(m->phone),
+            .role = v_str(member_role_text(m->role)),
             .created_at = v_time(m->created_us),
         };
     }

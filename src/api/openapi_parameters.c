@@ -15,6 +15,7 @@ static const struct {
     {"text", PARAMETER_TEXT, {.name = "id", .type = T_STRING, .flags = F_REQUIRED, .doc = "as this API returned it"}},
     {"buildingId", PARAMETER_ID, {ID("buildingId"), ID_DOC}},
     {"delivery_id", PARAMETER_ID, {ID("delivery_id"), ID_DOC}},
+    {"memberId", PARAMETER_ID, {ID("memberId"), ID_DOC}},
     {"listenerId", PARAMETER_ID, {ID("listenerId"), ID_DOC}},
 };
 

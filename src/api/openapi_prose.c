@@ -23,6 +23,7 @@ static const struct {
     {"The person's data", "A copy of all that is held of the person, and its deletion with the account."},
     {"Assistants", "Assistants that ask a resident for access by OAuth, on the page `/oauth/authorize`."},
     {"Notices", "Notices of events at a building's door, pushed to browsers or sent by e-mail."},
+    {"People", "Members of a building: whom the owner lets sign in to it."},
     {"Sandbox", "Simulated e-mail, text messages, calls, numbers, billing and clock."},
 };
 

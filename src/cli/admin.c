@@ -19,7 +19,7 @@
 
 struct admin_options {
     const char *config, *data;
-    const char *building, *member, *scopes, *name, *email, *phone, *country, *status, *outcome, *session, *which;
+    const char *building, *member, *scopes, *name, *email, *phone, *country, *status, *outcome, *session, *which, *role;
     const char *number, *account, *after, *at, *digits, *from, *revision;
     int64_t days;
     bool json, yes, end_grants;
@@ -53,6 +53,7 @@ static const struct {
     {"from", FIELD_TEXT, offsetof(struct admin_options, from)},
     {"which", FIELD_TEXT, offsetof(struct admin_options, which)},
     {"revision", FIELD_TEXT, offsetof(struct admin_options, revision)},
+    {"role", FIELD_TEXT, offsetof(struct admin_options, role)},
     {"end_grants", FIELD_SWITCH, offsetof(struct admin_options, end_grants)},
 };
 
@@ -98,6 +99,7 @@ static const struct option_row member_add_rows[] = {
     NEEDED(name, "name", "NAME", "name of the member"),
     NEEDED(email, "email", "ADDRESS", "e-mail address of the member"),
     TEXT(phone, "phone", "NUMBER", "phone number of the member, E.164"),
+    TEXT(role, "role", "ROLE", "resident, or manager, who neither answers nor opens [resident]"),
     COMMON,
 };
 static const struct option_row member_list_rows[] = {BUILDING("list the members of this building only"), COMMON};

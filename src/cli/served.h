@@ -5,7 +5,7 @@
 #include "jobs/queue.h"
 #include "providers/providers.h"
 
-#define SERVED_SETS_MAX  64
+#define SERVED_SETS_MAX  72
 #define SERVED_KINDS_MAX 16
 
 struct served {

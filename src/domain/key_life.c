@@ -1,9 +1,12 @@
 #include "domain/key_life.h"
 
+#include "domain/principal.h"
+
 enum err key_lives(struct tx *tx, const struct id *account, const struct id *key, bool *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL(key_lives, .account_id = account, .id = key, .now = tx->now_us), &c);
+    enum err e = db_one(
+        tx->db, SQL(key_lives, .account_id = account, .id = key, .now = tx->now_us, .scope = SCOPE(CALLS_LISTEN)), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret = !e;

@@ -1,33 +1,75 @@
 #include "domain/member.h"
 
+#include "domain/account.h"
 #include "domain/list.h"
 #include "domain/owner.h"
+#include "domain/owner_mail.h"
+
+#define DAY_US (86400 * US_PER_S)
 
 static enum err check_new(struct tx *tx, const struct id *building, struct str email)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL(member_by_email, .building_id = building, .email = email), &c);
-    if (e == ERR_NOT_FOUND)
-        return ERR_NONE;
-    return e ? e : tx_fail(tx, ERR_BAD_REQUEST, "the building already has a member with that e-mail");
+    return e == ERR_NOT_FOUND ? ERR_NONE : e ? e : ERR_MEMBER_EXISTS;
 }
 
-enum err member_create(struct tx *tx, const struct id *building, struct str name, struct str email, struct str phone,
-                       struct id *ret)
+static enum err check_room(struct tx *tx, const struct id *building)
+{
+    int64_t count;
+    enum err e = member_count(tx, building, &count);
+    return e ? e : count < MEMBERS_MAX ? ERR_NONE : ERR_MEMBER_LIMIT;
+}
+
+enum err member_create(struct tx *tx, const struct member *m, struct id *ret)
 {
     struct id account, id = id_new(tx->now_us);
-    enum err e = building_owner(tx, building, &account);
+    enum err e = building_owner(tx, &m->building_id, &account);
     if (!e)
-        e = check_new(tx, building, email);
+        e = check_new(tx, &m->building_id, m->email);
+    if (!e)
+        e = check_room(tx, &m->building_id);
     if (e)
         return e;
     e = db_exec(tx->db,
-                SQL(member_insert, .building_id = building, .id = &id, .account_id = &account, .name = name,
-                    .email = email, .phone = phone, .created_at = tx->now_us),
+                SQL(member_insert, .building_id = &m->building_id, .id = &id, .account_id = &account, .name = m->name,
+                    .email = m->email, .phone = m->phone, .role = m->role, .language = m->language,
+                    .created_at = tx->now_us),
                 NULL);
     if (!e)
         *ret = id;
     return e;
+}
+
+/* Locks the account's row, so that invitations of an account are counted one after the other. */
+static enum err spend_invitation(struct tx *tx, const struct id *account)
+{
+    int64_t spent;
+    enum err e =
+        db_exec(tx->db, SQL(member_invited, .id = account, .day = tx->now_us / DAY_US, .max = INVITATIONS_MAX), &spent);
+    if (e || spent)
+        return e;
+    tx->retry_after_s = (DAY_US - tx->now_us % DAY_US + US_PER_S - 1) / US_PER_S;
+    return tx_fail(tx, ERR_RATE_LIMIT_EXCEEDED, "An account can invite 10 people a day.");
+}
+
+static enum err check_not_owner(struct tx *tx, const struct member *m)
+{
+    struct account account;
+    enum err e = account_get(tx, &m->account_id, &account);
+    return e || !str_eq(account.email, m->email)
+               ? e
+               : tx_fail(tx, ERR_MEMBER_EXISTS, "This is the e-mail address of the building's owner.");
+}
+
+enum err member_invite(struct tx *tx, const struct member *m, struct id *ret)
+{
+    enum err e = check_not_owner(tx, m);
+    if (!e)
+        e = spend_invitation(tx, &m->account_id);
+    if (!e)
+        e = member_create(tx, m, ret);
+    return e ? e : owner_mail_invitation(tx, &m->building_id, m->email, m->language);
 }
 
 static struct member member_read(const struct row_membership *row)
@@ -39,6 +81,8 @@ static struct member member_read(const struct row_membership *row)
         .name = row->name,
         .email = row->email,
         .phone = row->phone,
+        .role = (enum member_role)row->role,
+        .language = row->language,
         .created_us = row->created_at,
     };
 }
@@ -73,6 +117,25 @@ enum err member_list(struct tx *tx, const struct member **ret, size_t *ret_count
     return ERR_NONE;
 }
 
+enum err member_of_building(struct tx *tx, const struct id *building, const struct member **ret, size_t *ret_count)
+{
+    CURSOR c;
+    enum err e = db_query(tx->db, SQL(member_of_building, .building_id = building, .limit = MEMBERS_LISTED), &c);
+    if (e)
+        return e;
+    struct member *list = arena_array(tx->arena, struct member, MEMBERS_LISTED);
+    size_t count = 0;
+    for (bool more; !(e = db_next(&c, &more)) && more;) {
+        const struct row_membership row = row_membership(&c, tx->arena);
+        list[count++] = member_read(&row);
+    }
+    if (e)
+        return e;
+    *ret = list;
+    *ret_count = count;
+    return ERR_NONE;
+}
+
 enum err member_get(struct tx *tx, const struct id *member, struct member *ret)
 {
     CURSOR c;
@@ -91,6 +154,20 @@ enum err member_first(struct tx *tx, struct str email, struct member *ret)
     CURSOR c;
     const enum err e = db_one(tx->db, SQL(member_first, .email = email), &c);
     return member_found(e, &c, tx->arena, ret);
+}
+
+enum err member_change(struct tx *tx, const struct member *m)
+{
+    db_notify(tx->db, TOPIC_KEYS);
+    enum err e = db_exec(
+        tx->db, SQL(member_update, .building_id = &m->building_id, .id = &m->id, .name = m->name, .role = m->role),
+        NULL);
+    if (!e)
+        e = db_exec(tx->db,
+                    SQL(key_change_member, .account_id = &m->account_id, .member_id = &m->id, .name = m->name,
+                        .scopes = member_scopes(m->role)),
+                    NULL);
+    return e;
 }
 
 enum err member_remove(struct tx *tx, const struct id *member)

@@ -18,6 +18,7 @@ enum owner_mail {
     OWNER_NUMBER_NEW,
     OWNER_EXPORTED,
     OWNER_MINUTES,
+    OWNER_INVITATION,
     OWNER_MAILS
 };
 
@@ -129,6 +130,31 @@ enum err owner_mail_minutes(struct tx *tx, const struct id *account, const struc
         {STR("minutes"), arena_printf(tx->arena, "%lld", (long long)tx->config->voice_account_minutes_per_day)},
         {STR("url"), place_name(tx->config)}};
     return owner_mail_queue(tx, OWNER_MINUTES, place.email, place.language, words, sizeof words / sizeof *words);
+}
+
+/* The label is what anybody may have written, and the reader did not ask for the mail: nothing in it may become a link.
+ */
+static struct str label_without_links(struct arena *a, struct str label)
+{
+    struct str copy = arena_str(a, label);
+    for (size_t i = 0; i < copy.n; i++) {
+        const bool inside = i + 1 < copy.n && copy.p[i + 1] != ' ';
+        if (strchr("/:@<>\\", copy.p[i]) || (copy.p[i] == '.' && inside))
+            ((char *)copy.p)[i] = ' ';
+    }
+    return copy;
+}
+
+enum err owner_mail_invitation(struct tx *tx, const struct id *building, struct str to, struct str language)
+{
+    struct owner_place place;
+    enum err e = owner_place(tx, building, &place);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
+    const struct text_word words[] = {{STR("building"), label_without_links(tx->arena, place.label)},
+                                      {STR("owner"), place.email},
+                                      {STR("url"), place_name(tx->config)}};
+    return owner_mail_queue(tx, OWNER_INVITATION, to, language, words, sizeof words / sizeof *words);
 }
 
 static struct str browser_text(struct arena *a, struct browser_names b)

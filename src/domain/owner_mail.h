@@ -1,6 +1,6 @@
 /* Mails to the owner of an account about changes that somebody else may have made, numbers that have ended, and limits
- * that somebody may use up: tbl/owner_mails.def. In the language of the notices that were asked for, or of the browser;
- * else in English.
+ * that somebody may use up; and to a person whom an owner invites: tbl/owner_mails.def. In the language of the notices
+ * that were asked for, or of the browser; else in English.
  */
 #pragma once
 #include "domain/browser.h"
@@ -19,6 +19,10 @@ enum err owner_mail_number_new(struct tx *tx, const struct id *building, struct 
 /* A call to the building rings no phone, since its account has no minutes left. Does nothing if a mail told so within
  * the day. */
 enum err owner_mail_minutes(struct tx *tx, const struct id *account, const struct id *building) CHECKED;
+
+/* The building's owner made the owner of the address `to` a member, who reads `language`. Fails with
+ * ERR_ACCOUNT_NOT_FOUND if the account is being deleted. */
+enum err owner_mail_invitation(struct tx *tx, const struct id *building, struct str to, struct str language) CHECKED;
 
 /* A copy of all data of the account is made now, in that browser. Does nothing if a mail told of one within the hour.
  * Fails with ERR_ACCOUNT_NOT_FOUND. */

@@ -35,6 +35,9 @@ enum member_role {
     MEMBER_MANAGER,  /* of codes: neither answers calls nor opens the door */
     MEMBER_ROLES
 };
+extern const char *const member_role_names[MEMBER_ROLES + 1]; /* NULL-terminated */
+/* Also of a role that a later program stored: "manager", who may least. */
+struct str member_role_text(enum member_role role);
 
 struct principal {
     struct id key_id, account_id;

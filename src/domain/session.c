@@ -164,7 +164,7 @@ static enum err principal_of_address(struct tx *tx, struct str email, struct key
     ret->building_id = m.building_id;
     ret->member_id = m.id;
     ret->name = m.name;
-    ret->scopes = member_scopes(MEMBER_RESIDENT);
+    ret->scopes = member_scopes(m.role);
     return ERR_NONE;
 }
 

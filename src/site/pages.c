@@ -269,7 +269,7 @@ static const struct route rows[] = {
          {"visits", "/v1/visits?limit=50"}, {"grants", "/v1/unlock?limit=100"}),
     PAGE("getBuildingPage", building, "/building", "The door and its phones", PEOPLE_NONE, reply_sign_in,
          {"settings", "/v1/buildings/" BUILDING "/settings"}, {"visits", "/v1/visits?outcome=opened&limit=1"},
-         {"phone", "/v1/account/phone"}),
+         {"phone", "/v1/account/phone"}, {"people", "/v1/buildings/" BUILDING "/people"}),
     PAGE("getBuildingsPage", buildings, "/buildings", "The account's buildings", PEOPLE_NONE, reply_sign_in),
     PAGE("getNoticesPage", notices, "/notices", "Notices of events at the door", PEOPLE_NONE, reply_sign_in,
          {"notices", "/v1/buildings/" BUILDING "/notices"}),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
 import { browser, SAME_ORIGIN, COOKIE, signInBrowser } from './lib/site.js';
-import { challenge, freshEmail, resident, useWorld } from './lib/world.js';
+import { advance, agent, challenge, changeSettings, DAY, eventually, freshEmail, resident, UNKNOWN_ID, useWorld } from './lib/world.js';
 
 describe('a member of a building', () => {
     const w = useWorld();
@@ -104,5 +104,139 @@ describe('a member of a building', () => {
         const { email: both } = await signInBrowser(client);
         admin('member', 'add', '--building', owner.building.id, '--name', 'Both', '--email', both);
         assert.equal(ok(await challenge(client, both, browser(client)).then((sent) => browser(client).post('/v1/auth/verify', { email: both, purpose: 'web', ...sent }))).remembered, false);
+    });
+});
+
+describe('the owner of a building', () => {
+    const w = useWorld();
+    const { client } = w;
+    let owner, site, other, path;
+
+    const admin = (...args) => {
+        const done = portero(['admin', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data, '--json']);
+        assert.equal(done.status, 0, done.stderr);
+        return JSON.parse(done.stdout);
+    };
+    const mailsTo = async (to) => ok(await client.as(undefined).get(`/sandbox/messages?channel=email&to=${encodeURIComponent(to)}`)).data;
+    const invite = async (body, headers) => ok(await site.post(path, { name: 'Ana', email: freshEmail(), role: 'resident', ...body }, { headers }), 201);
+    const remove = async ({ id }, query = '') => ok(await site.delete(`${path}/${id}${query}`));
+    const scopesOf = async (one) => ok(await one.get('/v1/account')).capabilities.scopes;
+
+    before(async () => {
+        [owner, other] = [await resident(client), await resident(client)];
+        ({ site } = await signInBrowser(client, { email: owner.email }));
+        path = `/v1/buildings/${owner.building.id}/people`;
+    });
+
+    // ACCOUNT-42
+    it('invites a person, who gets a mail in their language and signs in', async () => {
+        const person = await invite({ name: ' Ana ', email: freshEmail().toUpperCase() }, { 'accept-language': 'fr' });
+        assert.deepEqual({ ...person, id: '', created_at: '' }, { id: '', name: 'Ana', email: person.email.toLowerCase(), role: 'resident', language: 'fr', created_at: '' });
+        assert.deepEqual(ok(await site.get(path)).data, [person]);
+        const mail = await eventually(async () => (await mailsTo(person.email))[0], 'the invitation');
+        assert.match(mail.subject, /^Vous êtes invité/);
+        assert.ok(mail.text.includes(owner.email) && mail.text.includes('Home'), mail.text);
+        const { site: theirs } = await signInBrowser(client, { email: person.email });
+        assert.deepEqual(ok(await theirs.get('/v1/buildings')).data.map(({ id }) => id), [owner.building.id]);
+        await remove(person);
+        refused(await theirs.get('/v1/account'), 401, 'INVALID_KEY');
+        assert.deepEqual(ok(await site.get(path)).data, []);
+    });
+
+    // ACCOUNT-42
+    it('sends no link that is written as a label', async () => {
+        await changeSettings(owner, { label: 'https://example.net/win www.example.net' });
+        const person = await invite({ language: 'en' });
+        const mail = await eventually(async () => (await mailsTo(person.email))[0], 'the invitation');
+        assert.doesNotMatch(`${mail.subject} ${mail.text}`, /example\.net/);
+        await remove(person);
+    });
+
+    // ACCOUNT-43
+    it('changes a role and a name, which hold at once', async () => {
+        const person = await invite({ role: 'manager' });
+        const { site: theirs } = await signInBrowser(client, { email: person.email });
+        const MANAGER = ['account:read', 'access:read', 'access:write', 'logs:read'];
+        assert.deepEqual(await scopesOf(theirs), MANAGER);
+        refused(await theirs.post(`/v1/calls/${UNKNOWN_ID}/open`), 403, 'INSUFFICIENT_SCOPE');
+        assert.equal(ok(await site.patch(`${path}/${person.id}`, { role: 'resident' })).role, 'resident');
+        assert.deepEqual(await scopesOf(theirs), [...MANAGER, 'calls:listen']);
+        const changed = ok(await site.patch(`${path}/${person.id}`, { name: 'Eva', role: 'manager' }));
+        assert.deepEqual([changed.name, changed.role, changed.email], ['Eva', 'manager', person.email]);
+        assert.deepEqual(await scopesOf(theirs), MANAGER);
+        assert.ok(ok(await site.get('/v1/auth/keys')).data.some(({ name }) => name === 'Eva'));
+        await remove(person);
+    });
+
+    // ACCOUNT-10
+    it('removes a person, with or without the grants', async () => {
+        const [ana, eva] = [await invite({ name: 'Ana' }), await invite({ name: 'Eva' })];
+        for (const [person, query, left, ended] of [[ana, '', 1, 0], [eva, '?end_grants=true', 0, 1]]) {
+            const { site: theirs } = await signInBrowser(client, { email: person.email });
+            const made = ok(await theirs.post('/v1/unlock', { type: 'passcode' }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
+            assert.deepEqual(await remove(person, query), { id: person.id, deleted: true, grants_left: left, grants_ended: ended });
+            assert.equal(ok(await site.get(`/v1/unlock/${made.id}`)).status === 'revoked', ended === 1);
+            refused(await theirs.get('/v1/unlock'), 401, 'INVALID_KEY');
+        }
+        refused(await site.delete(`${path}/${ana.id}`), 404, 'NOT_FOUND');
+        refused(await site.patch(`${path}/${ana.id}`, { name: 'Ana' }), 404, 'NOT_FOUND');
+    });
+
+    // ACCOUNT-42
+    it('alone may invite, change and remove', async () => {
+        const person = await invite({});
+        const { site: theirs } = await signInBrowser(client, { email: person.email });
+        const { site: stranger } = await signInBrowser(client, { email: other.email });
+        const body = { name: 'Eve', email: freshEmail(), role: 'resident' };
+        const each = async (one, status, code) => {
+            refused(await one.get(path), status, code);
+            refused(await one.post(path, body), status, code);
+            refused(await one.patch(`${path}/${person.id}`, { role: 'resident' }), status, code);
+            refused(await one.delete(`${path}/${person.id}`), status, code);
+        };
+        await each(theirs, 403, 'WEB_SESSION_REQUIRED');
+        await each(stranger, 404, 'BUILDING_NOT_FOUND');
+        const elsewhere = `/v1/buildings/${other.building.id}/people/${person.id}`;
+        refused(await stranger.patch(elsewhere, { role: 'manager' }), 404, 'NOT_FOUND');
+        refused(await stranger.delete(elsewhere), 404, 'NOT_FOUND');
+        const robot = await agent(owner, ['account:read', 'access:write']);
+        for (const one of [owner.client, robot.client]) refused(await one.get(path), 404, 'NOT_FOUND');
+        assert.deepEqual(ok(await site.get(path)).data.map(({ id, role }) => [id, role]), [[person.id, 'resident']]);
+        await remove(person);
+    });
+
+    // ACCOUNT-8
+    it('is refused what is not valid, whoever is there, and their own address', async () => {
+        const email = freshEmail();
+        const person = await invite({ email });
+        for (const [body, status, code] of [
+            [{ email: owner.email }, 409, 'MEMBER_EXISTS'], [{ email }, 409, 'MEMBER_EXISTS'], [{ email: 'nobody' }, 400, 'INVALID_EMAIL'],
+            [{ name: ' ' }, 400, 'INVALID_MEMBER'], [{ name: 'x'.repeat(121) }, 400, 'INVALID_MEMBER'], [{ role: 'owner' }, 400, 'INVALID_MEMBER'],
+            [{ role: undefined }, 400, 'INVALID_MEMBER'], [{ language: 'xx' }, 400, 'INVALID_MEMBER'],
+        ]) refused(await site.post(path, { name: 'Ana', email: freshEmail(), role: 'resident', ...body }), status, code);
+        for (const body of [{}, { role: 'owner' }, { name: '' }]) refused(await site.patch(`${path}/${person.id}`, body), 400, 'INVALID_MEMBER');
+        refused(await site.delete(`${path}/x`), 400, 'INVALID_ID');
+        refused(await site.delete(`${path}/${person.id}?end_grants=perhaps`), 400, 'INVALID_FILTER');
+        await remove(person);
+    });
+
+    // ACCOUNT-42
+    it('invites ten people a day', async () => {
+        await advance(client, DAY / 1000);
+        ({ site } = await signInBrowser(client, { email: owner.email }));
+        for (let i = 0; i < 10; i += 1) await remove(await invite({}));
+        const over = await site.post(path, { name: 'Ana', email: freshEmail(), role: 'resident' });
+        refused(over, 429, 'RATE_LIMIT_EXCEEDED');
+        assert.ok(Number(over.headers['retry-after']) > 0);
+        await advance(client, DAY / 1000);
+        ({ site } = await signInBrowser(client, { email: owner.email }));
+        await remove(await invite({}));
+    });
+
+    // ACCOUNT-8
+    it('has at most 20 members', async () => {
+        for (let i = 0; i < 20; i += 1) admin('member', 'add', '--building', owner.building.id, '--name', `Guest ${i}`, '--email', freshEmail(), '--role', 'manager');
+        refused(await site.post(path, { name: 'Ana', email: freshEmail(), role: 'resident' }), 409, 'MEMBER_LIMIT');
+        assert.deepEqual([...new Set(ok(await site.get(path)).data.map(({ role }) => role))], ['manager']);
     });
 });

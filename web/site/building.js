@@ -1,11 +1,12 @@
 // Building: the key that opens the door, greetings, phones, the letter to the manager, and a ring to test it all.
-// texts: address. setup. visit.
+// texts: address. people. setup. visit.
 import { addressFields, addressOf, changed, line } from './lib/address.js';
 import { CallError, call } from './lib/call.js';
 import { dialog, toast } from './lib/dialog.js';
 import { check, field, form } from './lib/form.js';
 import { at, building, data, tellError } from './lib/page.js';
 import { e164, PHONE_PATTERN, phoneText } from './lib/phone.js';
+import { peopleCard } from './lib/people.js';
 import { setPhone } from './lib/setup.js';
 import { t } from './lib/texts.js';
 import { date, now, when, zone } from './lib/time.js';
@@ -408,7 +409,7 @@ function draw() {
     const ready = settings.version !== null;
     patch(at('page'), [title(),
         h('div', { class: 'column', key: 'door' }, ready ? [toneCard(), placeCard(), callersCard(), greetingCard(), zoneCard()] : waiting()),
-        h('div', { class: 'column', key: 'phones' }, ready && testCard(), phoneCard(), ready && letter())]);
+        h('div', { class: 'column', key: 'phones' }, ready && testCard(), phoneCard(), peopleCard(draw), ready && letter())]);
 }
 
 take();

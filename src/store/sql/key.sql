@@ -69,9 +69,17 @@ WHERE account_id = $account_id:id AND id <> $id:id AND revoked_at IS NULL
 UPDATE api_key SET revoked_at = $revoked_at:time WHERE account_id = $account_id:id AND member_id = $member_id:id
     AND revoked_at IS NULL
 
+-- name: key_change_member
+-- Sessions get the name and the scopes; other keys lose scopes, but get none.
+UPDATE api_key SET name = CASE WHEN kind = 'web_session' THEN $name:text ELSE name END,
+    scopes = CASE WHEN kind = 'web_session' THEN $scopes:int ELSE scopes & $scopes END
+WHERE account_id = $account_id:id AND member_id = $member_id:id AND revoked_at IS NULL
+
 -- name: key_lives
+-- With the scope $scope, which owners' sessions have without its bit.
 SELECT 1 AS found:int FROM api_key
 WHERE account_id = $account_id:id AND id = $id:id AND revoked_at IS NULL
+    AND (scopes & $scope:int <> 0 OR (kind = 'web_session' AND member_id IS NULL))
     AND (expires_at IS NULL OR expires_at > $now:time)
 
 -- name: key_name

@@ -1,11 +1,11 @@
 -- Invited members of buildings.
 
 -- columns: membership
-id:id, building_id:id, account_id:id, name:text, email:text, phone:text, created_at:time
+id:id, building_id:id, account_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time
 
 -- name: member_insert
-INSERT INTO member (building_id, id, account_id, name, email, phone, created_at) VALUES ($building_id:id, $id:id,
-    $account_id:id, $name:text, $email:text, $phone:text, $created_at:time)
+INSERT INTO member (building_id, id, account_id, name, email, phone, role, language, created_at) VALUES ($building_id:id,
+    $id:id, $account_id:id, $name:text, $email:text, $phone:text, $role:int, $language:text, $created_at:time)
 
 -- name: member_by_email
 SELECT id:id FROM member WHERE building_id = $building_id:id AND email = $email:text
@@ -15,6 +15,9 @@ SELECT {membership m}, b.label:text
 FROM member m JOIN building b ON b.id = m.building_id
 ORDER BY m.building_id, m.id
 
+-- name: member_of_building
+SELECT {membership} FROM member WHERE building_id = $building_id:id ORDER BY id LIMIT $limit:int
+
 -- name: member_get
 SELECT {membership} FROM member WHERE id = $id:id
 
@@ -22,8 +25,16 @@ SELECT {membership} FROM member WHERE id = $id:id
 -- The oldest building of an address.
 SELECT {membership} FROM member WHERE email = $email:text ORDER BY building_id, id LIMIT 1
 
+-- name: member_update
+UPDATE member SET name = $name:text, role = $role:int WHERE building_id = $building_id:id AND id = $id:id
+
 -- name: member_delete
 DELETE FROM member WHERE building_id = $building_id:id AND id = $id:id
 
 -- name: member_count
 SELECT count(*) AS members:int FROM member WHERE building_id = $building_id:id
+
+-- name: member_invited
+-- Counts an invitation of account $id, if it has sent fewer than $max on this day.
+UPDATE account SET invited = CASE WHEN invited_day = $day:int THEN invited + 1 ELSE 1 END, invited_day = $day
+WHERE id = $id:id AND (invited_day IS NULL OR invited_day <> $day OR invited < $max:int)

@@ -74,7 +74,9 @@ static void test_the_parents_view_covers_all_buildings(struct tx *tx)
     struct id member;
     add_usage(tx);
     who.building_count = 2;
-    assert_none(member_create(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    assert_none(member_create(
+        tx, &(struct member){.building_id = who.primary_id, .name = STR("Guest"), .email = STR("guest@example.com")},
+        &member));
     assert_none(account_view(tx, &who, &v));
     assert_int_equal(v.building_count, 2);
     assert_true(v.selection_required);
@@ -137,8 +139,15 @@ static void test_members_are_listed_with_their_building(struct tx *tx)
     struct id a, unknown = annex;
     const struct member *list;
     size_t count;
-    assert_error(member_create(tx, &unknown, STR("A"), STR("a@example.com"), STR_NONE, &a), ERR_BUILDING_NOT_FOUND);
-    assert_none(member_create(tx, &who.primary_id, STR("A"), STR("a@example.com"), STR("+15551234567"), &a));
+    assert_error(member_create(
+                     tx, &(struct member){.building_id = unknown, .name = STR("A"), .email = STR("a@example.com")}, &a),
+                 ERR_BUILDING_NOT_FOUND);
+    assert_none(member_create(tx,
+                              &(struct member){.building_id = who.primary_id,
+                                               .name = STR("A"),
+                                               .email = STR("a@example.com"),
+                                               .phone = STR("+15551234567")},
+                              &a));
     assert_none(member_list(tx, &list, &count));
     assert_int_equal(count, 1);
     assert_id(list[0].id, a);
@@ -151,9 +160,76 @@ static void test_members_are_listed_with_their_building(struct tx *tx)
     assert_int_equal(count, 0);
 }
 
+static struct member guest(const struct principal *who, int number)
+{
+    static char email[32];
+    snprintf(email, sizeof email, "guest%d@example.com", number);
+    return (struct member){
+        .building_id = who->primary_id, .account_id = who->account_id, .name = STR("Guest"), .email = str_z(email)};
+}
+
+/* ACCOUNT-8 */
+static void test_a_building_has_20_members_with_an_address_each(struct tx *tx)
+{
+    struct principal who = owner(tx);
+    struct id id;
+    struct member m;
+    for (int i = 0; i < MEMBERS_MAX; i++) {
+        m = guest(&who, i);
+        assert_none(member_create(tx, &m, &id));
+    }
+    assert_error(member_create(tx, &m, &id), ERR_MEMBER_EXISTS);
+    m = guest(&who, MEMBERS_MAX);
+    assert_error(member_create(tx, &m, &id), ERR_MEMBER_LIMIT);
+    assert_none(member_remove(tx, &id));
+    assert_none(member_create(tx, &m, &id));
+}
+
+/* ACCOUNT-42 */
+static void test_an_account_invites_ten_people_a_day(struct tx *tx)
+{
+    struct principal who = owner(tx);
+    struct id id;
+    struct member m;
+    for (int i = 0; i < INVITATIONS_MAX; i++) {
+        m = guest(&who, i);
+        assert_none(member_invite(tx, &m, &id));
+        assert_none(member_remove(tx, &id)); /* and the removed ones count */
+    }
+    assert_error(member_invite(tx, &m, &id), ERR_RATE_LIMIT_EXCEEDED);
+    assert_true(tx->retry_after_s > 0 && tx->retry_after_s <= 86400);
+    tx->now_us += tx->retry_after_s * US_PER_S;
+    assert_none(member_invite(tx, &m, &id));
+    struct account account;
+    assert_none(account_get(tx, &who.account_id, &account));
+    m.email = account.email;
+    assert_error(member_invite(tx, &m, &id), ERR_MEMBER_EXISTS);
+}
+
+static void test_members_of_another_building_are_not_listed(struct tx *tx)
+{
+    struct principal who = owner(tx);
+    struct id id;
+    const struct member *list;
+    size_t count;
+    struct member m = guest(&who, 0);
+    m.role = MEMBER_MANAGER;
+    m.language = STR("fr");
+    assert_none(member_create(tx, &m, &id));
+    assert_none(member_of_building(tx, &who.primary_id, &list, &count));
+    assert_int_equal(count, 1);
+    assert_id(list[0].id, id);
+    assert_int_equal(list[0].role, MEMBER_MANAGER);
+    assert_str(list[0].language, "fr");
+    assert_none(member_of_building(tx, &annex, &list, &count));
+    assert_int_equal(count, 0);
+}
+
 #define TESTS(x)                                                                                                       \
     x(test_an_account_is_created_once) x(test_a_missing_account_is_not_found)                                          \
         x(test_the_view_of_a_new_account_is_empty) x(test_the_parents_view_covers_all_buildings)                       \
             x(test_a_bound_keys_view_covers_its_building) x(test_buildings_are_found_only_by_their_account)            \
-                x(test_buildings_are_listed_by_creation_time) x(test_members_are_listed_with_their_building)
+                x(test_buildings_are_listed_by_creation_time) x(test_members_are_listed_with_their_building)           \
+                    x(test_a_building_has_20_members_with_an_address_each) x(test_an_account_invites_ten_people_a_day) \
+                        x(test_members_of_another_building_are_not_listed)
 TX_RUN(TESTS)

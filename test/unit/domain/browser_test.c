@@ -93,8 +93,9 @@ static void test_a_member_and_the_owner_have_browsers_of_their_own(struct tx *tx
     const struct browser_entry *list;
     size_t count;
     const struct signed_in owners = browser(tx, account, true);
-    assert_none(
-        member_create(tx, &parent.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &key.member_id));
+    assert_none(member_create(
+        tx, &(struct member){.building_id = parent.primary_id, .name = STR("Guest"), .email = STR("guest@example.com")},
+        &key.member_id));
     key.building_id = parent.primary_id;
     key.scopes = member_scopes(MEMBER_RESIDENT);
     for (int i = 0; i <= BROWSERS_MAX; i++)

@@ -1,7 +1,9 @@
 #include "tx_fixture.h"
 
 #include "domain/account.h"
+#include "domain/key_life.h"
 #include "domain/member.h"
+#include "domain/session.h"
 
 static struct key_issued agent(struct tx *tx, const struct principal *who, int64_t ttl_s)
 {
@@ -103,13 +105,89 @@ static void test_a_removed_members_key_is_revoked(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
     struct id member;
-    assert_none(member_create(tx, &parent.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    assert_none(member_create(
+        tx, &(struct member){.building_id = parent.primary_id, .name = STR("Guest"), .email = STR("guest@example.com")},
+        &member));
     struct key_issued key = bound(tx, &parent, &parent.primary_id, &member);
     assert_none(authenticate(tx, &key, &who));
     assert_id(who.member_id, member);
     assert_none(member_remove(tx, &member));
     assert_error(authenticate(tx, &key, &who), ERR_INVALID_KEY);
     assert_error(member_remove(tx, &member), ERR_NOT_FOUND);
+}
+
+static struct key_issued session_of(struct tx *tx, const struct member *m)
+{
+    struct key_issued key;
+    struct key_options options = session_key(&m->account_id);
+    options.building_id = m->building_id;
+    options.member_id = m->id;
+    options.name = m->name;
+    options.scopes = member_scopes(m->role);
+    assert_none(key_issue(tx, &options, &key));
+    return key;
+}
+
+static bool listens(struct tx *tx, const struct id *account, const struct id *key)
+{
+    bool lives;
+    assert_none(key_lives(tx, account, key, &lives));
+    return lives;
+}
+
+/* ACCOUNT-43 */
+static void test_a_members_role_and_name_hold_at_once(struct tx *tx)
+{
+    struct principal parent = owner(tx), who;
+    struct member m = {.building_id = parent.primary_id,
+                       .account_id = parent.account_id,
+                       .name = STR("Guest"),
+                       .email = STR("guest@example.com")};
+    assert_none(member_create(tx, &m, &m.id));
+    struct key_issued session = session_of(tx, &m), key = bound(tx, &parent, &parent.primary_id, &m.id);
+    struct str name;
+    assert_true(listens(tx, &parent.account_id, &session.id));
+    m.role = MEMBER_MANAGER;
+    m.name = STR("Ana");
+    assert_none(member_change(tx, &m));
+    assert_none(authenticate(tx, &session, &who));
+    assert_int_equal(who.scopes, member_scopes(MEMBER_MANAGER));
+    assert_false(listens(tx, &parent.account_id, &session.id));
+    assert_none(key_name(tx, &parent.account_id, &session.id, &name));
+    assert_str(name, "Ana");
+    m.role = MEMBER_RESIDENT;
+    assert_none(member_change(tx, &m));
+    assert_none(authenticate(tx, &session, &who));
+    assert_int_equal(who.scopes, member_scopes(MEMBER_RESIDENT));
+    assert_none(authenticate(tx, &key, &who)); /* which gets no scope, nor the name */
+    assert_int_equal(who.scopes, SCOPE(ACCOUNT_READ));
+    assert_none(key_name(tx, &parent.account_id, &key.id, &name));
+    assert_str(name, "Child");
+}
+
+static void test_an_agents_key_loses_what_the_members_role_lacks(struct tx *tx)
+{
+    struct principal parent = owner(tx), who;
+    struct member m = {.building_id = parent.primary_id,
+                       .account_id = parent.account_id,
+                       .name = STR("Guest"),
+                       .email = STR("guest@example.com")};
+    struct key_issued key;
+    assert_none(member_create(tx, &m, &m.id));
+    assert_none(key_issue(tx,
+                          &(struct key_options){.kind = KEY_AGENT,
+                                                .account_id = m.account_id,
+                                                .building_id = m.building_id,
+                                                .member_id = m.id,
+                                                .name = STR("Robot"),
+                                                .scopes = SCOPE(LOGS_READ) | SCOPE(CALLS_LISTEN),
+                                                .ttl_s = 3600},
+                          &key));
+    m.role = MEMBER_MANAGER;
+    assert_none(member_change(tx, &m));
+    assert_none(authenticate(tx, &key, &who));
+    assert_int_equal(who.scopes, SCOPE(LOGS_READ));
+    assert_false(listens(tx, &m.account_id, &key.id));
 }
 
 /* ---- scopes ---- */
@@ -358,10 +436,11 @@ static void test_the_purge_deletes_keys_by_their_expiry(struct tx *tx)
 
 #define TESTS(x)                                                                                                       \
     x(test_an_agent_key_authenticates_its_principal) x(test_unknown_expired_and_revoked_keys_are_invalid)              \
-        x(test_a_key_whose_account_or_building_is_deleted_needs_authentication)                                        \
-            x(test_buildings_are_counted_and_a_subscription_shows_while_active)                                        \
-                x(test_a_removed_members_key_is_revoked) x(test_scopes_default_to_four)                                \
-                    x(test_scopes_that_cannot_be_issued_are_refused) x(test_the_earlier_revision_has_one_more_scope)   \
+        x(test_a_key_whose_account_or_building_is_deleted_needs_authentication) x(                                     \
+            test_buildings_are_counted_and_a_subscription_shows_while_active) x(test_a_removed_members_key_is_revoked) \
+            x(test_a_members_role_and_name_hold_at_once) x(test_an_agents_key_loses_what_the_members_role_lacks)       \
+                x(test_scopes_default_to_four) x(test_scopes_that_cannot_be_issued_are_refused)                        \
+                    x(test_the_earlier_revision_has_one_more_scope)                                                    \
                         x(test_a_session_has_the_scopes_of_its_accounts_revision)                                      \
                             x(test_an_owners_key_has_no_end_and_every_scope_that_its_revision_gives)                   \
                                 x(test_owners_keys_are_five_and_apart_from_agents)                                     \
