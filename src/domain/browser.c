@@ -69,6 +69,24 @@ enum err browser_issue(struct tx *tx, const struct key_options *key, struct str 
     return e;
 }
 
+enum err browser_switch(struct tx *tx, const unsigned char hash[static SHA256_LEN], const struct id *was,
+                        const struct key_options *key)
+{
+    const struct str bytes = str_bytes(hash, SHA256_LEN);
+    const struct id id = id_new(tx->now_us);
+    int64_t moved = 0, browsers = 0;
+    enum err e = end_surplus(tx, key);
+    if (!e)
+        e = db_exec(tx->db,
+                    SQL(browser_key_move, .hash = bytes, .was = was, .id = &id, .account_id = &key->account_id,
+                        .building_id = &key->building_id, .member_id = &key->member_id, .name = key->name,
+                        .scopes = key->scopes),
+                    &moved);
+    if (!e)
+        e = db_exec(tx->db, SQL(browser_move, .hash = bytes, .account_id = &key->account_id), &browsers);
+    return e ? e : moved && browsers ? ERR_NONE : ERR_INVALID_KEY;
+}
+
 enum err browser_replace(struct tx *tx, const unsigned char hash[static SHA256_LEN])
 {
     db_notify(tx->db, TOPIC_KEYS);

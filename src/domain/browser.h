@@ -30,6 +30,10 @@ struct browser_issued {
 /* Signs a browser in: creates it with its key, of session_key or session_admit. */
 enum err browser_issue(struct tx *tx, const struct key_options *key, struct str user_agent, bool remember,
                        struct browser_issued *ret) CHECKED;
+/* Makes the browser with this hash, which has the key `was`, the browser of the person of another key, of place_switch.
+ * It keeps its cookie and its end. Fails with ERR_INVALID_KEY if it has another key by now. */
+enum err browser_switch(struct tx *tx, const unsigned char hash[static SHA256_LEN], const struct id *was,
+                        const struct key_options *key) CHECKED;
 /* Signs out the browser with this hash, if there is one: it has signed in again, with another cookie. */
 enum err browser_replace(struct tx *tx, const unsigned char hash[static SHA256_LEN]) CHECKED;
 

@@ -86,7 +86,7 @@ enum err key_authenticate(struct tx *tx, const unsigned char hash[static SHA256_
     return read_principal(&c, tx->now_us, ret);
 }
 
-/* The other members of a principal belong to the key for good, or depend on the account's buildings. */
+/* The other members of a principal belong to the key's ID for good, or depend on the account's buildings. */
 static bool principal_holds(void *context, const struct cursor *c)
 {
     struct key_assumption *a = context;
@@ -96,7 +96,8 @@ static bool principal_holds(void *context, const struct cursor *c)
         return false;
     const struct row_key_confirm row = row_key_confirm(c, NULL);
     const bool owners_session = who->web_session && !id_given(&who->member_id);
-    a->given = who->scopes == held_scopes(row.scopes, owners_session, who->earlier_revision) &&
+    a->given = id_equal(&row.id, &who->key_id) &&
+               who->scopes == held_scopes(row.scopes, owners_session, who->earlier_revision) &&
                who->expires_at_us == v_int_or(row.expires_at, INT64_MAX) &&
                who->subscribed == is_active(row.subscription_status) && who->earlier_revision == row.earlier_revision &&
                who->buildings_version == row.buildings_version;

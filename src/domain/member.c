@@ -1,16 +1,46 @@
 #include "domain/member.h"
 
-#include "domain/account.h"
 #include "domain/list.h"
 #include "domain/owner.h"
 #include "domain/owner_mail.h"
 
 #define DAY_US (86400 * US_PER_S)
 
-static enum err check_new(struct tx *tx, const struct id *building, struct str email)
+static struct member member_read(const struct row_membership *row)
+{
+    return (struct member){
+        .id = row->id,
+        .building_id = row->building_id,
+        .account_id = row->account_id,
+        .name = row->name,
+        .email = row->email,
+        .phone = row->phone,
+        .role = (enum member_role)row->role,
+        .language = row->language,
+        .created_us = row->created_at,
+    };
+}
+
+static enum err member_found(enum err e, const struct cursor *c, struct arena *a, struct member *ret)
+{
+    if (e)
+        return e;
+    const struct row_membership row = row_membership(c, a);
+    *ret = member_read(&row);
+    return ERR_NONE;
+}
+
+enum err member_at(struct tx *tx, const struct id *building, struct str email, struct member *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL(member_by_email, .building_id = building, .email = email), &c);
+    const enum err e = db_one(tx->db, SQL(member_by_email, .building_id = building, .email = email), &c);
+    return member_found(e, &c, tx->arena, ret);
+}
+
+static enum err check_new(struct tx *tx, const struct id *building, struct str email)
+{
+    struct member unused = {0};
+    enum err e = member_at(tx, building, email, &unused);
     return e == ERR_NOT_FOUND ? ERR_NONE : e ? e : ERR_MEMBER_EXISTS;
 }
 
@@ -55,11 +85,13 @@ static enum err spend_invitation(struct tx *tx, const struct id *account)
 
 static enum err check_not_owner(struct tx *tx, const struct member *m)
 {
-    struct account account;
-    enum err e = account_get(tx, &m->account_id, &account);
-    return e || !str_eq(account.email, m->email)
-               ? e
-               : tx_fail(tx, ERR_MEMBER_EXISTS, "This is the e-mail address of the building's owner.");
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL(account_get, .id = &m->account_id), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
+    return str_eq(row_account_get(&c, tx->arena).email, m->email)
+               ? tx_fail(tx, ERR_MEMBER_EXISTS, "This is the e-mail address of the building's owner.")
+               : ERR_NONE;
 }
 
 enum err member_invite(struct tx *tx, const struct member *m, struct id *ret)
@@ -70,30 +102,6 @@ enum err member_invite(struct tx *tx, const struct member *m, struct id *ret)
     if (!e)
         e = member_create(tx, m, ret);
     return e ? e : owner_mail_invitation(tx, &m->building_id, m->email, m->language);
-}
-
-static struct member member_read(const struct row_membership *row)
-{
-    return (struct member){
-        .id = row->id,
-        .building_id = row->building_id,
-        .account_id = row->account_id,
-        .name = row->name,
-        .email = row->email,
-        .phone = row->phone,
-        .role = (enum member_role)row->role,
-        .language = row->language,
-        .created_us = row->created_at,
-    };
-}
-
-static enum err member_found(enum err e, const struct cursor *c, struct arena *a, struct member *ret)
-{
-    if (e)
-        return e;
-    const struct row_membership row = row_membership(c, a);
-    *ret = member_read(&row);
-    return ERR_NONE;
 }
 
 enum err member_list(struct tx *tx, const struct member **ret, size_t *ret_count)
@@ -128,6 +136,26 @@ enum err member_of_building(struct tx *tx, const struct id *building, const stru
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         const struct row_membership row = row_membership(&c, tx->arena);
         list[count++] = member_read(&row);
+    }
+    if (e)
+        return e;
+    *ret = list;
+    *ret_count = count;
+    return ERR_NONE;
+}
+
+enum err member_of_address(struct tx *tx, struct str email, const struct member **ret, size_t *ret_count)
+{
+    CURSOR c;
+    enum err e = db_query(tx->db, SQL(member_of_address, .email = email, .limit = MEMBERS_LISTED), &c);
+    if (e)
+        return e;
+    struct member *list = arena_array(tx->arena, struct member, MEMBERS_LISTED);
+    size_t count = 0;
+    for (bool more; !(e = db_next(&c, &more)) && more;) {
+        const struct row_member_of_address row = row_member_of_address(&c, tx->arena);
+        list[count] = member_read(&row.membership);
+        list[count++].building_label = row.label;
     }
     if (e)
         return e;

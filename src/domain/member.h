@@ -14,7 +14,7 @@ struct member {
     enum member_role role;
     struct str language; /* of mails, one of notice_languages; STR_NONE: not given */
     int64_t created_us;
-    struct str building_label; /* of member_list only */
+    struct str building_label; /* of member_list and member_of_address only */
 };
 
 /* Adds a member, of whom the building, the name, the e-mail, the phone, the role and the language are given. The caller
@@ -34,6 +34,10 @@ enum err member_of_building(struct tx *tx, const struct id *building, const stru
 uint32_t member_scopes(enum member_role role);
 /* The membership that an address (lower case) signs in to, in the arena. Fails with ERR_NOT_FOUND. */
 enum err member_first(struct tx *tx, struct str email, struct member *ret) CHECKED;
+/* The memberships of an address (lower case), with the building's labels, at most MEMBERS_LISTED, in the arena. */
+enum err member_of_address(struct tx *tx, struct str email, const struct member **ret, size_t *ret_count) CHECKED;
+/* The membership of an address in a building, in the arena. Fails with ERR_NOT_FOUND. */
+enum err member_at(struct tx *tx, const struct id *building, struct str email, struct member *ret) CHECKED;
 /* All but the building's label, in the arena. Fails with ERR_NOT_FOUND. */
 enum err member_get(struct tx *tx, const struct id *member, struct member *ret) CHECKED;
 /* Stores the name and the role of a member that was read. Its sessions have both at once; its other keys lose what the

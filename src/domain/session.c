@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "domain/account.h"
-#include "domain/member.h"
 #include "domain/session_mail.h"
 
 #define OTP_LEN       6
@@ -145,6 +144,16 @@ enum err session_redeem(struct tx *tx, struct str email, struct str challenge, s
     return e == ERR_ACCOUNT_NOT_FOUND ? ERR_INVALID_OTP : e; /* a code that was not mailed, or an account that went */
 }
 
+struct key_options session_key_of_member(const struct member *m)
+{
+    struct key_options key = session_key(&m->account_id);
+    key.building_id = m->building_id;
+    key.member_id = m->id;
+    key.name = m->name;
+    key.scopes = member_scopes(m->role);
+    return key;
+}
+
 static enum err principal_of_address(struct tx *tx, struct str email, struct key_options *ret)
 {
     struct id account;
@@ -158,13 +167,7 @@ static enum err principal_of_address(struct tx *tx, struct str email, struct key
         e = tx->config->listed ? ERR_INVALID_OTP : account_ensure(tx, email, &account);
     if (e)
         return e;
-    *ret = session_key(&account);
-    if (!id_given(&m.id))
-        return ERR_NONE;
-    ret->building_id = m.building_id;
-    ret->member_id = m.id;
-    ret->name = m.name;
-    ret->scopes = member_scopes(m.role);
+    *ret = id_given(&m.id) ? session_key_of_member(&m) : session_key(&account);
     return ERR_NONE;
 }
 

@@ -1,6 +1,7 @@
 /* Sign-in by e-mail: challenges, and website sessions (contract, Authentication 2; KEY-1 to KEY-9). */
 #pragma once
 #include "domain/key.h"
+#include "domain/member.h"
 #include "domain/tx.h"
 
 #define SESSION_NAME       "Website session"
@@ -51,8 +52,9 @@ enum err session_admit(struct tx *tx, struct str email, struct str challenge, st
 /* The account of an e-mail, without a challenge: only for the sandbox. The first call creates it. Fails with
  * ERR_LINKED_ACCOUNT. */
 enum err session_trust(struct tx *tx, struct str email, struct id *ret_account) CHECKED;
-/* The key of the owner's website session. */
+/* The key of the owner's website session, and of a member's. */
 struct key_options session_key(const struct id *account);
+struct key_options session_key_of_member(const struct member *m);
 
 /* Deletes at most `limit` challenges that expired before before_us. *ret_count is their number. */
 enum err session_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;

@@ -2,6 +2,7 @@
 
 #include "api/cookie.h"
 #include "domain/browser.h"
+#include "domain/place.h"
 
 #define TAG "Browsers"
 
@@ -78,7 +79,7 @@ static enum err delete_browser(struct request *q, struct reply *p)
 
 static enum err delete_browsers(struct request *q, struct reply *p)
 {
-    enum err e = browser_end_all(&q->tx, &q->who.account_id, &q->who.member_id);
+    enum err e = place_end_sessions(&q->tx, &q->who);
     if (e)
         return e;
     reply_header(p, "Set-Cookie", cookie_clear());
@@ -100,13 +101,14 @@ static const struct route rows[] = {
                            .description =
                                "Ends its session at once. `DELETE /app/v1/auth/key` signs out the calling browser.",
                            .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
-    ROUTE(
-        "signOutEverywhere", DELETE, "/v1/browsers", .credential = CRED_WEB_SESSION, .people = PEOPLE_ALL,
-        .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .run = RUN_WRITE, .handler = delete_browsers,
-        .reply = &signed_out_shape, .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_DELETE_FAILED,
-        .doc = ROUTE_DOC(
-            TAG, 200, "Sign out all browsers",
-            .description = "Ends all website sessions of the person, including the calling one. Agent keys stay valid.",
-            .flags = DOC_EXTENSION)),
+    ROUTE("signOutEverywhere", DELETE, "/v1/browsers", .credential = CRED_WEB_SESSION, .people = PEOPLE_ALL,
+          .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .run = RUN_WRITE, .handler = delete_browsers,
+          .reply = &signed_out_shape, .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_DELETE_FAILED,
+          .doc = ROUTE_DOC(
+              TAG, 200, "Sign out all browsers",
+              .description =
+                  "Ends all website sessions of the person, at all their places, including the calling one. Agent keys "
+                  "stay valid.",
+              .flags = DOC_EXTENSION)),
 };
 const struct route_set browser_routes = ROUTE_SET(rows);

@@ -5,6 +5,7 @@
 #include "api/scopes.h"
 #include "domain/grant_made.h"
 #include "domain/key.h"
+#include "domain/place.h"
 #include "resources/earlier_keys.h"
 #include "resources/key.h"
 
@@ -176,6 +177,8 @@ static enum err post_revoke_others(struct request *q, struct reply *p)
 {
     int64_t count;
     enum err e = key_revoke_others(&q->tx, &q->who.account_id, &q->who.key_id, &count);
+    if (!e)
+        e = place_end_visits(&q->tx, &q->who); /* from which a browser could switch back */
     return e ? e : reply_keys_revoked(q, p, count);
 }
 

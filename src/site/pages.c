@@ -15,7 +15,7 @@
 #define BUILDING  "{building}"
 #define QUERY     "{query}"
 #define EVERY_PART                                                                                                     \
-    {"account", "/v1/account"},                                                                                        \
+    {"account", "/v1/account"}, {"places", "/v1/places"},                                                              \
     {                                                                                                                  \
         "buildings", "/v1/buildings"                                                                                   \
     }

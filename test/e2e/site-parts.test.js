@@ -22,6 +22,7 @@ describe('the data in a page', () => {
         const get = async (path) => ok(await site.get(path, { headers: { 'x-service-building-id': id, ...headers } }));
         return {
             account: await get('/v1/account'),
+            places: await get('/v1/places'),
             buildings: await get('/v1/buildings'),
             setup: await get(`/v1/buildings/${id}/setup`),
             settings: await get(`/v1/buildings/${id}/settings`),

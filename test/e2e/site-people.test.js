@@ -240,3 +240,105 @@ describe('the owner of a building', () => {
         assert.deepEqual([...new Set(ok(await site.get(path)).data.map(({ role }) => role))], ['manager']);
     });
 });
+
+describe('a person with several places', () => {
+    const w = useWorld();
+    const { client } = w;
+    const email = freshEmail();
+    let owner, second, site, own;
+
+    const places = async (one = site) => ok(await one.get('/v1/places'));
+    const named = async (one = site) => (await places(one)).data.map(({ id, role, current }) => [id, role, current]);
+    const enter = (id, one = site) => one.post(`/v1/places/${id}`);
+    const invite = async (to, role) => {
+        const { site: theirs } = await signInBrowser(client, { email: to.email });
+        return ok(await theirs.post(`/v1/buildings/${to.building.id}/people`, { name: 'Ana', email, role }), 201);
+    };
+
+    before(async () => {
+        [owner, second] = [await resident(client), await resident(client)];
+        await invite(owner, 'resident');
+        ({ site } = await signInBrowser(client, { email }));
+    });
+
+    // KEY-35
+    it('can have an account, though invited before', async () => {
+        assert.deepEqual([await named(), (await places()).can_create], [[[owner.building.id, 'resident', true]], true]);
+        ok(await site.post('/v1/places'));
+        const [home] = ok(await site.get('/v1/buildings')).data;
+        own = home.id;
+        assert.notEqual(own, owner.building.id);
+        assert.deepEqual([await named(), (await places()).can_create], [[[own, 'owner', true], [owner.building.id, 'resident', false]], false]);
+        ok(await site.post('/v1/places')); // it has one
+        assert.equal((await named()).length, 2);
+    });
+
+    // KEY-34
+    it('switches between them with the same cookie, as the owner or as a member', async () => {
+        const settings = `/v1/buildings/${own}/settings`;
+        ok(await site.get(settings));
+        ok(await site.get('/v1/auth/keys'));
+        const [mine] = ok(await site.get('/v1/browsers')).data;
+        ok(await enter(owner.building.id));
+        assert.deepEqual(await named(), [[own, 'owner', false], [owner.building.id, 'resident', true]]);
+        refused(await site.get(settings), 404, 'BUILDING_NOT_FOUND');
+        refused(await site.get('/v1/auth/keys'), 403, 'WEB_SESSION_REQUIRED');
+        assert.equal(ok(await site.get('/v1/account')).email, email);
+        assert.deepEqual(ok(await site.get('/v1/browsers')).data.map(({ id, current }) => [id, current]), [[mine.id, true]]);
+        ok(await enter(owner.building.id)); // it is there
+        ok(await enter(own));
+        ok(await site.get(settings));
+        ok(await site.get('/v1/auth/keys'));
+    });
+
+    // KEY-34
+    it('finds no place that is not the address\'s', async () => {
+        refused(await enter(second.building.id), 404, 'NOT_FOUND');
+        refused(await enter(UNKNOWN_ID), 404, 'NOT_FOUND');
+        refused(await enter('x'), 400, 'INVALID_ID');
+        const { site: stranger } = await signInBrowser(client, { email: second.email });
+        assert.deepEqual(await named(stranger), [[second.building.id, 'owner', true]]);
+        for (const id of [own, owner.building.id]) refused(await enter(id, stranger), 404, 'NOT_FOUND');
+        refused(await client.as(second.key).get('/v1/places'), 404, 'NOT_FOUND');
+        refused(await browser(client).get('/v1/places'), 401, 'AUTH_REQUIRED');
+        assert.deepEqual((await named()).map(([id]) => id), [own, owner.building.id]);
+    });
+
+    // KEY-34
+    it('loses a place with the membership, at once, and has the role of today', async () => {
+        const member = await invite(second, 'manager');
+        ok(await enter(second.building.id));
+        assert.ok(!ok(await site.get('/v1/account')).capabilities.scopes.includes('calls:listen'));
+        ok(await enter(owner.building.id));
+        assert.ok(ok(await site.get('/v1/account')).capabilities.scopes.includes('calls:listen'));
+        const { site: theirs } = await signInBrowser(client, { email: second.email });
+        ok(await theirs.delete(`/v1/buildings/${second.building.id}/people/${member.id}`));
+        refused(await enter(second.building.id), 404, 'NOT_FOUND');
+        const again = await invite(second, 'resident');
+        ok(await enter(second.building.id));
+        ok(await theirs.delete(`/v1/buildings/${second.building.id}/people/${again.id}`));
+        refused(await site.get('/v1/account'), 401, 'INVALID_KEY');
+        refused(await enter(own), 401, 'INVALID_KEY');
+        ({ site } = await signInBrowser(client, { email }));
+    });
+
+    // KEY-34
+    it('signs out everywhere, so that no browser comes back from another place', async () => {
+        const lost = await signInBrowser(client, { email, remember: true });
+        ok(await enter(owner.building.id, lost.site));
+        ok(await site.delete('/v1/browsers'));
+        refused(await enter(own, lost.site), 401, 'INVALID_KEY');
+        const [stolen, visiting] = [await signInBrowser(client, { email }), await signInBrowser(client, { email })];
+        ({ site } = await signInBrowser(client, { email }));
+        ok(await enter(owner.building.id, stolen.site));
+        ok(await site.post('/v1/auth/keys/revoke-others'));
+        for (const one of [stolen, visiting]) refused(await enter(own, one.site), 401, 'INVALID_KEY');
+        assert.equal((await places()).data.length, 2);
+    });
+
+    it('is shown them in the head of each page', async () => {
+        const page = await client.as(undefined).request('GET', '/', { check: false, headers: { ...SAME_ORIGIN, accept: 'text/html', cookie: `${COOKIE}=${site.cookie}` } });
+        const data = JSON.parse(/<script type="application\/json" id="data">([^<]*)</.exec(page.text)[1]);
+        assert.deepEqual(data.places, await places());
+    });
+});

@@ -17,6 +17,15 @@ WHERE hash = $hash:blob AND revoked_at IS NULL AND expires_at <= $now AND coales
     created_at) > $since:time
     AND EXISTS (SELECT 1 FROM browser b WHERE b.hash = $hash AND b.remembered = 1)
 
+-- name: browser_key_move
+-- The key $was of a browser becomes another person's key $id: by the same cookie, and until the same end.
+UPDATE api_key SET id = $id:id, account_id = $account_id:id, building_id = $building_id:id, member_id = $member_id:id,
+    name = $name:text, scopes = $scopes:int
+WHERE hash = $hash:blob AND id = $was:id AND kind = 'web_session' AND revoked_at IS NULL
+
+-- name: browser_move
+UPDATE browser SET account_id = $account_id:id WHERE hash = $hash:blob
+
 -- name: browser_list
 SELECT b.id:id, b.program:text, b.system:text, b.remembered:bool, b.created_at:time, coalesce(k.last_used_at,
     k.created_at) AS last_used_at:time,

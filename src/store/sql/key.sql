@@ -13,7 +13,8 @@ FROM api_key k LEFT JOIN account a ON a.id = k.account_id
 WHERE k.hash = $hash:blob
 
 -- name: key_confirm
-SELECT k.scopes:int, k.expires_at:time?, a.subscription_status:text, a.buildings_version:int, a.earlier_revision:bool
+SELECT k.id:id, k.scopes:int, k.expires_at:time?, a.subscription_status:text, a.buildings_version:int,
+    a.earlier_revision:bool
 FROM api_key k JOIN account a ON a.id = k.account_id
 WHERE k.hash = $hash:blob AND k.revoked_at IS NULL
 

@@ -8,7 +8,7 @@ INSERT INTO member (building_id, id, account_id, name, email, phone, role, langu
     $id:id, $account_id:id, $name:text, $email:text, $phone:text, $role:int, $language:text, $created_at:time)
 
 -- name: member_by_email
-SELECT id:id FROM member WHERE building_id = $building_id:id AND email = $email:text
+SELECT {membership} FROM member WHERE building_id = $building_id:id AND email = $email:text ORDER BY id LIMIT 1
 
 -- name: member_list
 SELECT {membership m}, b.label:text
@@ -24,6 +24,10 @@ SELECT {membership} FROM member WHERE id = $id:id
 -- name: member_first
 -- The oldest building of an address.
 SELECT {membership} FROM member WHERE email = $email:text ORDER BY building_id, id LIMIT 1
+
+-- name: member_of_address
+SELECT {membership}, (SELECT b.label FROM building b WHERE b.id = member.building_id AND b.account_id = member.account_id) AS label:text
+FROM member WHERE email = $email:text ORDER BY building_id, id LIMIT $limit:int
 
 -- name: member_update
 UPDATE member SET name = $name:text, role = $role:int WHERE building_id = $building_id:id AND id = $id:id

@@ -2,8 +2,9 @@
 
 /**
  * @typedef {{id: string, label: string, virtual_number: string | null, is_primary: boolean, provisioned: boolean, timezone?: string | null}} Building
+ * @typedef {{id: string, label: string, role: string, current: boolean}} Place
  * @typedef {{id: string, email: string, subscription: {type: string, status: string}, virtual_number: string | null} & Record<string, any>} Account
- * @typedef {{page: {kept?: boolean, at: string, building: string, seq: number, closed: string[], door: import('./live.js').LiveEvent[]}, account: Account, buildings: {data: Building[]}} & Record<string, any>} PageData
+ * @typedef {{page: {kept?: boolean, at: string, building: string, seq: number, closed: string[], door: import('./live.js').LiveEvent[]}, account: Account, buildings: {data: Building[]}, places: {data: Place[], can_create: boolean}} & Record<string, any>} PageData
  */
 
 /** The answers of the page's parts by their names. Empty on a page for people who are not signed in. */

@@ -3,10 +3,10 @@ import { CallError, call, whenSignedOut } from './call.js';
 import { building, data, has } from './data.js';
 import { toast } from './dialog.js';
 import { attend } from './doorbell.js';
-import { forget } from './keep.js';
+import { forget, keepFor, keptFor } from './keep.js';
 import './offline.js';
 import { signInAgain } from './session.js';
-import { errorText } from './texts.js';
+import { errorText, t } from './texts.js';
 import { h, icon, patch } from './view.js';
 
 export { building, data, has };
@@ -45,11 +45,26 @@ export function choose(id, path = location.pathname) {
     location.assign(path);
 }
 
-/** The buildings of the switch in the page's head. */
+/** Signs this browser in to another place of the person. @param {string} path @param {string} [id] the building */
+async function enter(path, id) {
+    try {
+        await call('POST', path);
+    } catch (error) {
+        tellError(error);
+        return;
+    }
+    const kept = await keptFor();
+    if (kept) await keepFor(kept, true); // without the pages of the place before
+    if (id) choose(id, '/');
+    else location.assign('/');
+}
+
+/** The places of the switch in the page's head. */
 export function drawPlaces() {
-    patch(at('places'), data.buildings.data.map((one) => h('li', { key: one.id },
-        h('button', { class: 'plain', type: 'button', 'aria-current': one.id === building.id && 'true', onclick: () => choose(one.id) },
-            h('span', null, one.label), one.id === building.id && icon('ok')))));
+    patch(at('places'), [...data.places.data.map((one) => h('li', { key: `${one.id}-${one.role}` },
+        h('button', { class: 'plain', type: 'button', 'aria-current': one.id === building.id && 'true', onclick: () => (one.current ? choose(one.id) : enter(`/v1/places/${one.id}`, one.id)) },
+            h('span', null, one.label, one.role !== 'owner' && h('span', { class: 'small quiet' }, ` ${t('page.member')}`)), one.id === building.id && icon('ok')))),
+    data.places.can_create && h('li', { key: 'own' }, h('button', { class: 'plain', type: 'button', onclick: () => enter('/v1/places') }, t('page.own_place')))]);
 }
 
 at('place').textContent = building.label;
