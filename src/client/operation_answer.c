@@ -16,8 +16,9 @@
 #define NEXT_MAX 2048
 
 /* Members that people do not need in a list. `--json` prints them. */
-static const char *const hidden[] = {"building_id",           "request_id", "updated_at", "version", "created_by",
-                                     "enter_code_with_voice", NULL};
+static const char *const hidden[] = {
+    "building_id",           "request_id", "updated_at", "version", "created_by", "created_by_name",
+    "enter_code_with_voice", NULL};
 
 /* ---- errors ---- */
 

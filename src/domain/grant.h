@@ -43,7 +43,8 @@ struct grant {
     char code[GRANT_CODE_MAX + 1]; /* of a passcode; else "" */
     struct str label;
     struct id created_by;     /* the key; empty: not known */
-    struct id member_id;      /* of a new one: whose key that is; empty: the owner's */
+    struct id member_id;      /* whose key that is; empty: the owner's */
+    struct str maker;         /* the member's name, of grant_name_makers; STR_NONE: not asked for, or removed */
     struct str request_id;    /* the Idempotency-Key of its creation; STR_NONE: no key */
     struct schedule schedule; /* of a routine or a pass */
     struct str note;          /* of a pass: for the resident alone; STR_NONE: none */
@@ -79,7 +80,7 @@ struct grant_filter {
 };
 
 struct grant_page {
-    const struct grant *items; /* newest first */
+    struct grant *items; /* newest first */
     size_t count;
     bool more;
     struct id end; /* with `more`: the cursor of the next page */

@@ -1,5 +1,7 @@
 #include "domain/grant_made.h"
 
+#include "domain/member.h"
+
 /* Reads one more than GRANTS_ENDED_MAX, so that the rest is noticed. */
 static enum err list_made(struct tx *tx, const struct id *account, const struct id *member,
                           struct row_grant_made_by *list, int64_t *ret_count)
@@ -31,4 +33,27 @@ enum err grant_made_leave(struct tx *tx, const struct id *account, const struct 
     if (!e)
         *ret = (struct grants_left){.left = count - ended, .ended = ended};
     return e;
+}
+
+static struct str name_of(const struct member *members, size_t count, const struct id *member)
+{
+    for (size_t i = 0; i < count; i++)
+        if (id_equal(&members[i].id, member))
+            return members[i].name;
+    return STR_NONE;
+}
+
+enum err grant_name_makers(struct tx *tx, const struct id *building, struct grant *grants, size_t count)
+{
+    const struct member *members = NULL;
+    size_t members_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!id_given(&grants[i].member_id))
+            continue;
+        enum err e = members ? ERR_NONE : member_of_building(tx, building, &members, &members_count);
+        if (e)
+            return e;
+        grants[i].maker = name_of(members, members_count, &grants[i].member_id);
+    }
+    return ERR_NONE;
 }

@@ -1,6 +1,9 @@
-/* The grants that keys, or a member, leave when they go. */
+/* The names of the makers of grants, and the grants that keys, or a member, leave when they go. */
 #pragma once
 #include "domain/grant.h"
+
+/* Names the members that made these grants of the building, as far as they are its members. Names are in the arena. */
+enum err grant_name_makers(struct tx *tx, const struct id *building, struct grant *grants, size_t count) CHECKED;
 
 #define GRANTS_ENDED_MAX 1000 /* of one request */
 

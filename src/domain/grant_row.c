@@ -40,6 +40,7 @@ struct grant grant_row(const struct row_grant *r)
         .label = r->label,
         .request_id = r->request_id,
         .created_by = r->created_by,
+        .member_id = r->member_id,
     };
     g.max_uses = max_uses_of(r, g.remaining_uses);
     g.pass = r->windows.p;

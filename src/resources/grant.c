@@ -1,6 +1,7 @@
 #include "resources/grant.h"
 
 #include "api/door.h"
+#include "domain/grant_made.h"
 #include "resources/earlier.h"
 #include "resources/grant_body.h"
 #include "resources/routes.h"
@@ -14,13 +15,16 @@ struct grant_place grant_place_of(const struct request *q)
                                 .member = &q->who.member_id};
 }
 
-enum err grant_reply(struct request *q, struct reply *p, int status, const struct grant *g)
+enum err grant_reply(struct request *q, struct reply *p, int status, struct grant *g)
 {
+    enum err e = grant_name_makers(&q->tx, &q->building_id, g, 1);
+    if (e)
+        return e;
     reply_version(q, p, g->version);
     return reply_ok(p, status, &unlock_shape, unlock_body(&q->tx, &q->building_id, g));
 }
 
-enum err grant_reply_created(struct request *q, struct reply *p, const char *path, const struct grant *g, bool replayed)
+enum err grant_reply_created(struct request *q, struct reply *p, const char *path, struct grant *g, bool replayed)
 {
     if (replayed)
         reply_header(p, "Idempotency-Replayed", STR("true"));
@@ -59,6 +63,8 @@ static enum err list_unlocks(struct request *q, struct reply *p)
 {
     struct grant_page page;
     enum err e = grant_list(&q->tx, &q->building_id, q->query, &page);
+    if (!e)
+        e = grant_name_makers(&q->tx, &q->building_id, page.items, page.count);
     return e ? e : reply_ok(p, 200, &unlock_page_shape, unlock_page_body(&q->tx, &q->building_id, &page));
 }
 

@@ -6,9 +6,9 @@
 /* The building of a request, borrowed from it. */
 struct grant_place grant_place_of(const struct request *q);
 /* Replies with the grant, and its version as ETag (contract: the quoted decimal version). */
-enum err grant_reply(struct request *q, struct reply *p, int status, const struct grant *g) CHECKED;
+enum err grant_reply(struct request *q, struct reply *p, int status, struct grant *g) CHECKED;
 /* The reply to its creation: 201 with its address, `path` and its ID, or 200 to a repetition. */
-enum err grant_reply_created(struct request *q, struct reply *p, const char *path, const struct grant *g,
+enum err grant_reply_created(struct request *q, struct reply *p, const char *path, struct grant *g,
                              bool replayed) CHECKED;
 /* For a creation's row: the receipt of a grant of the contract, and of one that the request describes. */
 enum err grant_receipt(struct request *q) CHECKED;

@@ -154,6 +154,7 @@ static const struct field unlock_fields[] = {
         .doc = "current status: derived when read, never stored"),
     OUT(request_id, T_STRING, .doc = "the Idempotency-Key that created it"),
     OUT(created_by, T_ID, .doc = "the key that created it; absent: not known"),
+    OUT(created_by_name, T_STRING, .doc = "the member of the building who created it; absent: the owner, or not known"),
     OUT(created_at, T_TIME, .flags = F_REQUIRED),
     OUT(updated_at, T_TIME, .doc = "time of the last edit"),
     OUT(starts_at, T_TIME, .doc = "timer"),
@@ -276,6 +277,8 @@ void unlock_fill(struct tx *tx, const struct id *building, const struct grant *g
         ret->request_id = v_str(g->request_id);
     if (id_given(&g->created_by))
         ret->created_by = v_str(str_n(g->created_by.text, ID_LEN));
+    if (g->maker.p)
+        ret->created_by_name = v_str(g->maker);
     if (g->updated_us)
         ret->updated_at = v_time(g->updated_us);
     switch (g->type) {

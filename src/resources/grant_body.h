@@ -10,7 +10,8 @@ extern const struct shape unlock_update_shape;
 extern const struct shape unlock_query_shape;
 
 struct unlock {
-    struct val building_id, id, type, label, enabled, version, status, request_id, created_by, created_at, updated_at;
+    struct val building_id, id, type, label, enabled, version, status, request_id, created_by, created_by_name,
+        created_at, updated_at;
     struct val starts_at, ends_at, access_code, remaining_uses, enter_code_with_voice;
     struct val days, start, end, timezone;
     struct val pass, codes_left;

@@ -1,6 +1,7 @@
 #include "domain/pass.h"
 
 #include "base/forms.h"
+#include "domain/grant_made.h"
 #include "resources/grant.h"
 #include "resources/grant_body.h"
 #include "resources/routes.h"
@@ -78,6 +79,8 @@ static enum err list_passes(struct request *q, struct reply *p)
     struct grant_filter filter = *(const struct grant_filter *)q->query;
     filter.passes = v_bool(true);
     enum err e = grant_list(&q->tx, &q->building_id, &filter, &page);
+    if (!e)
+        e = grant_name_makers(&q->tx, &q->building_id, page.items, page.count);
     return e ? e : reply_ok(p, 200, &unlock_page_shape, unlock_page_body(&q->tx, &q->building_id, &page));
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
 import { browser, SAME_ORIGIN, COOKIE, signInBrowser } from './lib/site.js';
-import { advance, agent, challenge, changeSettings, DAY, eventually, freshEmail, resident, UNKNOWN_ID, useWorld } from './lib/world.js';
+import { advance, agent, challenge, changeSettings, DAY, eventually, freshEmail, grant, resident, UNKNOWN_ID, useWorld } from './lib/world.js';
 
 describe('a member of a building', () => {
     const w = useWorld();
@@ -50,9 +50,16 @@ describe('a member of a building', () => {
         assert.deepEqual(keys.filter(({ name }) => name === 'Guest').map(({ type }) => type), ['web_session']);
     });
 
-    it('makes and ends grants', async () => {
+    // ACCOUNT-40
+    it('makes and ends grants, which say so', async () => {
         const made = ok(await site.post('/v1/unlock', { type: 'passcode' }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
         assert.match(made.created_by, /^[0-9a-f]{24}$/);
+        const mine = await grant(owner, { type: 'passcode' });
+        const named = (list) => Object.fromEntries(list.data.filter(({ id }) => [made.id, mine.id].includes(id)).map((one) => [one.id, one.created_by_name]));
+        for (const one of [site, owner.client]) {
+            assert.deepEqual(named(ok(await one.get('/v1/unlock'))), { [made.id]: 'Guest', [mine.id]: undefined });
+            assert.equal(ok(await one.get(`/v1/unlock/${made.id}`)).created_by_name, 'Guest');
+        }
         ok(await site.delete(`/v1/unlock/${made.id}`));
     });
 

@@ -34,7 +34,7 @@ days:int, start_minute:int, end_minute:int, timezone:text
 -- columns: grant
 id:idbytes, revoked:bool, type:int, label:text, enabled:bool, version:int, created_at:time, updated_at:time?,
     starts_at:time, ends_at:time, remaining_uses:int?,
-    max_uses:int?, access_code:text, voice:bool, {schedule}, request_id:text, created_by:idbytes, windows:text, note:text
+    max_uses:int?, access_code:text, voice:bool, {schedule}, request_id:text, created_by:idbytes, member_id:idbytes, windows:text, note:text
 
 -- columns: receipt
 {grant}, request_hash:blob

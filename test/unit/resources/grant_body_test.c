@@ -96,7 +96,7 @@ static void test_a_grant_shows_the_fields_of_its_type_and_no_others(void **state
 static void test_a_page_has_the_cursor_of_the_next(void **state)
 {
     (void)state;
-    const struct grant both[] = {timer, passcode};
+    struct grant both[] = {timer, passcode};
     check_json(&unlock_page_shape, unlock_page_body(&tx, &building, &(struct grant_page){both, 2, true, passcode.id}),
                "{\"data\":[" TIMER_JSON "," PASSCODE_JSON
                "],\"pagination\":{\"cursor\":\"650000000000000000000003\",\"has_more\":true}}");

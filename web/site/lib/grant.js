@@ -8,7 +8,7 @@ import { city, dayNames, exactTime, hour, length, now, placeNote, when, zone } f
 /**
  * @typedef {'timer' | 'passcode' | 'routine'} Kind
  * @typedef {'active' | 'scheduled' | 'inactive' | 'exhausted' | 'expired' | 'revoked'} Status
- * @typedef {{id: string, type: Kind, label: string, enabled: boolean, version: number, status: Status, created_at: string,
+ * @typedef {{id: string, type: Kind, label: string, enabled: boolean, version: number, status: Status, created_at: string, created_by_name?: string,
  *   starts_at?: string, ends_at?: string | null, remaining_uses?: number | null, access_code?: string,
  *   enter_code_with_voice?: boolean, days?: string[], start?: string, end?: string, timezone?: string, codes_left?: number,
  *   pass?: {from: string | null, until: string | null, windows: import('./pass.js').Window[], timezone: string, note: string | null, next_opening: string | null}}} Grant
@@ -107,13 +107,16 @@ function spanText(grant, say) {
     return Date.parse(grant.ends_at) <= now() ? t('grant.ended', { time: say(grant.ends_at) }) : t('grant.until', { time: say(grant.ends_at) });
 }
 
+/** Which member made it. @param {Grant} grant */
+const byOf = (grant) => grant.created_by_name && t('grant.by', { name: grant.created_by_name });
+
 /** One line about it. @param {Grant} grant */
 export function lineOf(grant) {
     const pass = passOf(grant), next = nextOf(grant);
-    if (pass) return shortSentence(pass) + (next && ` ${t('grant.next', { time: next })}`);
+    if (pass) return [shortSentence(pass) + (next && ` ${t('grant.next', { time: next })}`), byOf(grant)].filter(Boolean).join(' · ');
     const left = grant.type === 'timer' && opensNow(grant) && t('grant.left', { time: length(Date.parse(grant.ends_at ?? '') - now()) });
     const limited = typeof grant.remaining_uses === 'number' && grant.remaining_uses > 0;
-    return [timeText(grant), left, limited && usesText(grant)].filter(Boolean).join(' · ');
+    return [timeText(grant), left, limited && usesText(grant), byOf(grant)].filter(Boolean).join(' · ');
 }
 
 /** Writes a change of the version that the person saw. @param {Grant} grant @param {object} body @returns {Promise<Grant>} */
