@@ -381,14 +381,9 @@ static int run_verb(const struct command *self, const void *given, struct argume
 {
     const struct verb *v = (const struct verb *)self;
     const struct admin_options *o = given;
-    struct config *config = NULL;
-    char *why = NULL;
-    const struct config_override data = {"--data", "top", "data_dir", o->data};
-    if (config_load_with(o->config, &data, 1, &config, &why)) {
-        complain_lines(why);
-        free(why);
+    struct config *config = configured_load(o->config, o->data);
+    if (!config)
         return EXIT_USAGE;
-    }
     const char *operand = operands.count ? operands.words[0] : NULL;
     if (!confirmed(v, o, operand)) {
         complain("nothing was done");

@@ -5,15 +5,25 @@
 #include "client/complain.h"
 #include "client/options.h"
 
-int configured_run(const char *path, const char *data, configured_command *run, const void *context)
+struct config *configured_load(const char *path, const char *data)
 {
     struct config *config = NULL;
     char *why = NULL;
     const struct config_override override = {"--data", "top", "data_dir", data};
-    enum err e = config_load_with(path, &override, 1, &config, &why);
-    if (e)
+    if (config_load_with(path, &override, 1, &config, &why))
         complain_lines(why);
-    else if ((e = run(config, context, &why)))
+    free(why);
+    return config;
+}
+
+int configured_run(const char *path, const char *data, configured_command *run, const void *context)
+{
+    struct config *config = configured_load(path, data);
+    char *why = NULL;
+    if (!config)
+        return EXIT_USAGE;
+    const enum err e = run(config, context, &why);
+    if (e)
         complain("%s", why);
     free(why);
     config_free(config);

@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/json.h"
 #include "base/terminal.h"
+#include "cli/configured.h"
 #include "cli/control.h"
 #include "cli/program.h"
 
@@ -60,16 +61,11 @@ static int health_run(const struct command *self, const void *given, struct argu
 {
     (void)self, (void)operands;
     const struct health_options *o = given;
-    struct config *config = NULL;
-    char *why = NULL;
     if (o->data && !o->config)
         return ask_health(o->data);
-    const struct config_override data = {"--data", "top", "data_dir", o->data};
-    if (config_load_with(o->config, &data, 1, &config, &why)) {
-        complain_lines(why);
-        free(why);
+    struct config *config = configured_load(o->config, o->data);
+    if (!config)
         return EXIT_USAGE;
-    }
     const int result = ask_health(config->top_data_dir);
     config_free(config);
     return result;

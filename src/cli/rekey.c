@@ -1,8 +1,7 @@
 /* porterod rekey: has the running service seal its secrets with the new master key. */
-#include <stdlib.h>
-
 #include "base/config.h"
 #include "cli/admin_ask.h"
+#include "cli/configured.h"
 #include "cli/program.h"
 
 struct rekey_options {
@@ -21,14 +20,9 @@ static int rekey_run(const struct command *self, const void *given, struct argum
 {
     (void)self, (void)operands;
     const struct rekey_options *o = given;
-    struct config *config = NULL;
-    char *why = NULL;
-    const struct config_override data = {"--data", "top", "data_dir", o->data};
-    if (config_load_with(o->config, &data, 1, &config, &why)) {
-        complain_lines(why);
-        free(why);
+    struct config *config = configured_load(o->config, o->data);
+    if (!config)
         return EXIT_USAGE;
-    }
     const int status = admin_ask(config->top_data_dir, "POST", "/admin/rekey", NULL, o->json);
     config_free(config);
     return status;
