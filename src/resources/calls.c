@@ -96,7 +96,8 @@ struct call_body call_body_of(const struct recorded_call *c)
     };
 }
 
-enum err call_steps_name_keys(struct tx *tx, const struct id *account, struct call_step_body *list, size_t count)
+/* Adds the names of keys to steps of a call of the account. */
+static enum err name_keys_of_steps(struct tx *tx, const struct id *account, struct call_step_body *list, size_t count)
 {
     enum err e = ERR_NONE;
     for (size_t i = 0; i < count && !e; i++) {
@@ -165,7 +166,7 @@ static enum err get_call(struct request *q, struct reply *p)
     *body = call_body_of(call);
     struct call_step_body *steps = call_steps_of(q->tx.arena, call, &count);
     body->steps = v_list(steps, count);
-    e = call_steps_name_keys(&q->tx, &call->account_id, steps, count);
+    e = name_keys_of_steps(&q->tx, &call->account_id, steps, count);
     return e ? e : reply_ok(p, 200, &call_shape, body);
 }
 

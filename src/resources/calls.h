@@ -13,8 +13,5 @@ struct call_body call_body_of(const struct recorded_call *c);
 struct call_step_body {
     struct val at_ms, step, detail, number, grant_id, key_id, key_name; /* from `detail` on they may be absent */
 };
-/* Adds the names of keys to steps of a call of the account. */
-enum err call_steps_name_keys(struct tx *tx, const struct id *account, struct call_step_body *list,
-                              size_t count) CHECKED;
 /* The steps of a record, in the arena, without names of keys. */
 struct call_step_body *call_steps_of(struct arena *a, const struct recorded_call *c, size_t *ret_count);

@@ -197,8 +197,6 @@ enum err postgresql_send(struct postgresql_db *db, enum postgresql_control contr
 enum err postgresql_collect(struct postgresql_db *db, PGresult **ret);
 /* Runs BEGIN, COMMIT and so on. The caller clears the result. */
 PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control) CHECKED;
-/* Collects what was sent. After it, commands can be sent outside of a pipeline. */
-void postgresql_leave_pipeline(struct postgresql_db *db);
 /* Sends a statement, prepared at need, to be collected with what follows. */
 enum err postgresql_send_statement(struct postgresql_db *db, const struct db_call *call) CHECKED;
 /* Whether the result is what was assumed, after which nothing is assumed any more. */

@@ -169,7 +169,8 @@ enum err postgresql_collect(struct postgresql_db *db, PGresult **ret)
     return db->base.failed;
 }
 
-void postgresql_leave_pipeline(struct postgresql_db *db)
+/* Collects what was sent. After it, commands can be sent outside of a pipeline. */
+static void leave_pipeline(struct postgresql_db *db)
 {
     if (db->sent)
         (void)postgresql_collect(db, NULL);
@@ -179,7 +180,7 @@ void postgresql_leave_pipeline(struct postgresql_db *db)
 
 PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control)
 {
-    postgresql_leave_pipeline(db);
+    leave_pipeline(db);
     return postgresql_only_result(db, postgresql_send_control(db, control));
 }
 
@@ -361,7 +362,7 @@ enum err postgresql_script(struct db *base, const char *sql)
 {
     struct postgresql_db *db = (struct postgresql_db *)base;
     assert(db->begun);
-    postgresql_leave_pipeline(db);
+    leave_pipeline(db);
     PGresult *r = postgresql_only_result(db, PQsendQuery(db->conn, sql));
     enum err e = succeeded(r) ? ERR_NONE : postgresql_failed(db, "script", r);
     PQclear(r);
