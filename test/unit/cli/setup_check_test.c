@@ -43,16 +43,37 @@ static void report(enum setup_result r, const char *what, const char *text)
     snprintf(told + n, sizeof told - n, "%s %s: %s\n", results[r], what, text);
 }
 
-/* A socket of loopback whose port is taken, and does not answer. Returns its descriptor. */
-static int take_port(int type, unsigned *ret_port)
+/* Binds a socket of loopback. Returns its descriptor, -1 if the port is taken. *port: 0 is replaced by the one taken.
+ */
+static int bind_port(int type, unsigned *port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t n = sizeof at;
     const int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&at, n), 0);
+    at.sin_port = htons((uint16_t)*port);
+    assert_true(fd >= 0);
+    if (bind(fd, (struct sockaddr *)&at, n)) {
+        close(fd);
+        return -1;
+    }
     assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &n), 0);
-    *ret_port = ntohs(at.sin_port);
+    *port = ntohs(at.sin_port);
     return fd;
+}
+
+/* Takes a port of both kinds, so that nobody else answers there: the one of UDP has another peer, and refuses. */
+static void take_port(int ret_fds[static 2], unsigned *ret_port)
+{
+    const struct sockaddr_in other = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(9)};
+    for (*ret_port = 0;; *ret_port = 0) {
+        ret_fds[0] = bind_port(SOCK_STREAM, ret_port);
+        ret_fds[1] = bind_port(SOCK_DGRAM, ret_port);
+        if (ret_fds[1] >= 0)
+            break;
+        close(ret_fds[0]);
+    }
+    assert_int_equal(connect(ret_fds[1], (const struct sockaddr *)&other, sizeof other), 0);
 }
 
 /* The text with the directory in place of @, and the port in place of #. */
@@ -138,7 +159,8 @@ static void each_thing_that_is_not_as_it_must_be_is_told(void **state)
     for (size_t i = 0; i < COUNT(worlds); i++) {
         unsigned port;
         struct buf has = BUF(4096);
-        const int fd = take_port(SOCK_STREAM, &port);
+        int fds[2];
+        take_port(fds, &port);
         struct config *c = configuration_of(worlds[i].text, port);
         told[0] = '\0';
         (void)setup_check(c, path_of("a.pem"), NULL, report);
@@ -148,7 +170,8 @@ static void each_thing_that_is_not_as_it_must_be_is_told(void **state)
             fail_msg("%zu: %s\n%s", i, has.p, told);
         buf_done(&has);
         config_free(c);
-        close(fd);
+        close(fds[0]);
+        close(fds[1]);
     }
 }
 

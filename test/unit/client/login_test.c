@@ -13,9 +13,10 @@
 
 static char directory[] = "/tmp/portero-login-XXXXXX";
 static struct receiver *service;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these two */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the next two */
 static const char *const *answers;                       /* "STATUS BODY", in the order of the requests */
-static char requests[8192];                              /* a line for each: method, path, key, body */
+static char received[8192];                              /* a line for each request: method, path, key, body */
+static char requests[8192];                              /* the same, of the command that has ended */
 
 static bool answer_next(struct received *q, void *context)
 {
@@ -23,8 +24,8 @@ static bool answer_next(struct received *q, void *context)
     (void)context;
     pthread_mutex_lock(&lock);
     const struct str key = received_field(q, "\r\nAuthorization: Bearer ");
-    const size_t n = strlen(requests), line = strcspn(q->text, "\r") - strlen(" HTTP/1.1");
-    snprintf(requests + n, sizeof requests - n, "%.*s %.*s %.*s\n", (int)line, q->text, STR_ARG(key.p ? key : STR("-")),
+    const size_t n = strlen(received), line = strcspn(q->text, "\r") - strlen(" HTTP/1.1");
+    snprintf(received + n, sizeof received - n, "%.*s %.*s %.*s\n", (int)line, q->text, STR_ARG(key.p ? key : STR("-")),
              STR_ARG(q->body));
     const char *answer = *answers ? *answers++ : "500 ";
     snprintf(text, sizeof text, "HTTP/1.1 %.3s x\r\nContent-Length: %zu\r\n\r\n%s", answer, strlen(answer + 4),
@@ -64,9 +65,12 @@ static int type_with(const char *words, const char *input, const char *const *ro
     clearerr(stdin);
     pthread_mutex_lock(&lock);
     answers = rows;
-    *requests = '\0';
+    *received = '\0';
     pthread_mutex_unlock(&lock);
     const int status = typed(&client_program, words, out, err);
+    pthread_mutex_lock(&lock);
+    memcpy(requests, received, sizeof requests);
+    pthread_mutex_unlock(&lock);
     (void)fflush(stdin);
     assert_true(dup2(kept, STDIN_FILENO) >= 0);
     close(kept);
