@@ -4,10 +4,10 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
-import { Browser, checkAccessible, checkFits } from './lib/browser.js';
+import { Browser, checkAccessible, checkFits, checkText } from './lib/browser.js';
 import { added, owner } from './lib/buildings.js';
 import { ok } from './lib/client.js';
-import { written } from './lib/site-page.js';
+import { openSigned, written } from './lib/site-page.js';
 import { COOKIE } from './lib/site.js';
 import { eventually, freshEmail, grant, message, resident, useWorld, visit } from './lib/world.js';
 
@@ -224,6 +224,25 @@ describe('the website', () => {
         assert.equal(await page.locator('.tabs').evaluate((tabs) => getComputedStyle(tabs).position), 'static');
         await checkFits(page);
         await closing(page);
+    });
+
+    it('shows text of twice the size whole, next to no other', async () => {
+        const person = await resident(client);
+        await visit(client, { to: person.number, digits: '9999', resident: 'busy' });
+        await grant(person, { type: 'passcode', label: 'Anna & Tom', access_code: '4711' });
+        await grant(person, { type: 'timer', label: 'Dog walker', expires_in_minutes: 60 });
+        const page = await openSigned(browser, w, person, '/', { locale: 'fr-FR', viewport: { width: 390, height: 800 } }); // its words are the longest
+        for (const path of ['/', '/access', '/activity', '/building']) {
+            await page.goto(`${w.daemon.https}${path}`);
+            await page.locator('#page > *').first().waitFor();
+            for (const size of ['150%', '200%']) {
+                await page.evaluate((size) => { document.documentElement.style.fontSize = size; }, size);
+                await picture(page, `text-${size.slice(0, 3)}${path.replace('/', '-')}`);
+                await checkFits(page);
+                await checkText(page);
+            }
+        }
+        await page.context().close();
     });
 
     it('lets the next visitor in, with the keyboard alone', async () => {

@@ -73,6 +73,32 @@ export async function checkFits(page) {
     assert.deepEqual(lacking, [], 'drawings that are not there');
 }
 
+/** Fails where a text is cut off by the window, lies on another one or has no room for three letters in a line. A part
+ *  that scrolls by itself, and a name that has made room (.brand), may be out of sight. */
+export async function checkText(page) {
+    const found = await page.evaluate(() => {
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        const texts = [];
+        while (walker.nextNode()) {
+            const { currentNode: node, currentNode: { data, parentElement: element } } = walker;
+            if (!data.trim() || !element.checkVisibility({ visibilityProperty: true }) || element.closest('.filter, .brand, .visually-hidden, .skip, select, svg')) continue;
+            const range = document.createRange();
+            range.selectNode(node);
+            const lines = [...range.getClientRects()];
+            const size = parseFloat(getComputedStyle(element).fontSize);
+            texts.push({ text: data.trim(), lines, letters: data.trim().length, size, isFixed: Boolean(element.closest('.tabs')) });
+        }
+        const meet = (one, other) => one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 0.3 * (one.bottom - one.top) && other.top < one.bottom - 0.3 * (one.bottom - one.top);
+        const room = document.documentElement.clientWidth;
+        return texts.flatMap(({ text, lines, letters, size, isFixed }, i) => [
+            lines.some(({ left, right }) => left < -0.5 || right > room + 0.5) && `cut off: ${text}`,
+            lines.length > 1 && lines.length > letters / 3 && Math.max(...lines.map(({ width }) => width)) < 1.5 * size && `in letters: ${text}`,
+            ...texts.slice(i + 1).filter((other) => other.isFixed === isFixed && lines.some((line) => other.lines.some((one) => meet(line, one)))).map((other) => `on each other: ${text}, ${other.text}`),
+        ]).filter(Boolean);
+    });
+    assert.deepEqual(found, []);
+}
+
 /** Looks at the page as somebody who has chosen colours for everything. Contrast is the person's own, and axe reads the
  *  colours of the style sheet there; but no text may stand on a picture, which stays. */
 export async function checkForcedColours(page) {
