@@ -47,6 +47,7 @@ async function follow(now) {
     if (operation && ['succeeded', 'failed'].includes(operation.status)) localStorage.removeItem(KEPT);
     if (operation?.status !== 'succeeded') return;
     places = data.buildings.data = (await call('GET', '/v1/buildings')).data;
+    data.places = await call('GET', '/v1/places');
     drawPlaces();
     draw();
     if (!places.some((one) => one.id === building.id)) choose(places[0].id);
