@@ -17,6 +17,7 @@ static const struct {
     {"delivery_id", PARAMETER_ID, {ID("delivery_id"), ID_DOC}},
     {"memberId", PARAMETER_ID, {ID("memberId"), ID_DOC}},
     {"listenerId", PARAMETER_ID, {ID("listenerId"), ID_DOC}},
+    {"recordingId", PARAMETER_ID, {ID("recordingId"), ID_DOC}},
 };
 
 static const struct field building_header = {ID("X-Service-Building-Id"),

@@ -22,8 +22,6 @@ struct speech_part {
     void (*prepare)(void *arg, bool recording, struct str name);
     /* Appends a WAV file of the text; false: nothing in it can be spoken. Takes up to a second. */
     bool (*speak)(struct str text, struct buf *ret);
-    /* Appends a WAV file of a recording. */
-    void (*play)(struct str ulaw, struct buf *ret);
     /* Whether codes that callers say are understood. */
     bool (*hears)(void *arg);
     void *arg;
@@ -40,6 +38,8 @@ struct parts {
     struct readiness *readiness;
     struct known *known; /* doors in memory, for the webhooks of calls (call/known.h) */
     struct client_documents *client_documents;
+    /* Appends a WAV file of a recording. */
+    void (*play)(struct str ulaw, struct buf *ret);
     struct hub *hub;                  /* made by service_new, as the next */
     int64_t started_us;               /* time of service_new, monotonic */
     const char *public_url;           /* without a trailing slash, for links */

@@ -51,17 +51,15 @@ enum err telephone_start(const struct telephone_options *o, struct speech_part *
                          char **ret_why)
 {
     const struct config *c = o->config;
+    o->parts->play = wav_write_ulaw;
     if (strcmp(c->voice_provider, "sip") != 0 || !*c->listen_sip)
         return ERR_NONE;
     struct sip_agent *sip;
     enum err e = sip_start(c, o->store, o->known, &sip, ret_why);
     if (e)
         return e;
-    *speech = (struct speech_part){.prepare = prepare_greeting,
-                                   .speak = speak_greeting,
-                                   .play = wav_write_ulaw,
-                                   .hears = hears_speech,
-                                   .arg = sip};
+    *speech =
+        (struct speech_part){.prepare = prepare_greeting, .speak = speak_greeting, .hears = hears_speech, .arg = sip};
     o->parts->trunks = sip_trunk_board(sip);
     o->parts->speech = speech;
     o->parts->command_call = command_telephone;

@@ -14,7 +14,7 @@ struct telephone_options {
     struct parts *parts; /* of the service: gets the board of trunks, speech and commands */
 };
 
-/* Does nothing, and leaves *ret_sip, unless voice.provider is sip and listen.sip is set. `speech` must live as long as
- * the parts. Fails with *ret_why (caller frees) set to the reason. */
+/* Gives the parts the sound of recordings; the rest, and *ret_sip, only if voice.provider is sip and listen.sip is set.
+ * `speech` must live as long as the parts. Fails with *ret_why (caller frees) set to the reason. */
 enum err telephone_start(const struct telephone_options *o, struct speech_part *speech, struct sip_agent **ret_sip,
                          char **ret_why) CHECKED;

@@ -14,12 +14,15 @@ struct recording {
     int64_t length; /* bytes */
 };
 
-/* Stores the recording in place of an earlier one. Fails with ERR_BUILDING_NOT_FOUND, or with ERR_BAD_REQUEST if it is
- * empty or too long. */
+/* Stores the recording in place of an earlier one, and tells the feed, as recording_remove does. Fails with
+ * ERR_BUILDING_NOT_FOUND, or with ERR_BAD_REQUEST if it is empty or too long. */
 enum err recording_put(struct tx *tx, const struct id *building, enum greeting which, struct str audio) CHECKED;
 /* The building's recordings, at most one for each greeting. Fails with ERR_BUILDING_NOT_FOUND. */
 enum err recording_list(struct tx *tx, const struct id *building, struct recording ret[static GREETING_COUNT],
                         size_t *ret_count) CHECKED;
+/* Which greeting of the building has this recording. Fails with ERR_BUILDING_NOT_FOUND or ERR_NOT_FOUND. */
+enum err recording_find(struct tx *tx, const struct id *building, const struct id *recording,
+                        enum greeting *ret) CHECKED;
 /* Fails with ERR_NOT_FOUND. */
 enum err recording_remove(struct tx *tx, const struct id *building, enum greeting which) CHECKED;
 /* The audio, in the arena. Fails with ERR_NOT_FOUND. */

@@ -76,7 +76,7 @@ static enum err preview_greeting(struct request *q, struct reply *p)
         return tx_fail(&q->tx, ERR_NOT_FOUND, "The telephone provider speaks the greetings of this service.");
     enum err e = v.text.p ? ERR_NONE : work_read(&q->work, read_preview, &v);
     if (!e && v.recording.p)
-        g->play(v.recording, &wav);
+        q->parts->play(v.recording, &wav);
     else if (!e)
         e = speak(q, g, v.text, &wav);
     if (!e)

@@ -47,6 +47,8 @@ extern const struct route_set person_routes;  /* a person's own export and delet
 extern const struct route_set consent_routes; /* consent to assistants that ask for access */
 extern const struct route_set notice_routes;  /* notices of events at the door */
 extern const struct route_set sign_in_routes; /* sign-in of a browser */
+/* Recorded greetings. */
+extern const struct route_set recording_routes;
 
 /* Paths that only accounts of the earlier revision have: not in any document, and 404 for others. Listed last. */
 extern const struct route_set earlier_routes;

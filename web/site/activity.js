@@ -6,7 +6,7 @@ import { field, form } from './lib/form.js';
 import { whenSeen } from './lib/live.js';
 import { at, building, data, refresh, tellError } from './lib/page.js';
 import { save } from './lib/save.js';
-import { player, why } from './lib/story.js';
+import { message, why } from './lib/story.js';
 import { errorText, t } from './lib/texts.js';
 import { clock, date, fromField, now, toField, when, zone, zoneNote } from './lib/time.js';
 import { codeText, grantParts, verdictOf } from './lib/verdict.js';
@@ -201,7 +201,7 @@ function messageList() {
     return messages.length > 0 && h('section', { class: 'card', 'aria-labelledby': 'messages' }, h('h2', { id: 'messages' }, t('messages')),
         h('ul', { class: 'rows' }, messages.map((one) => h('li', { key: one.id, class: 'said' },
             h('div', null, h('b', { class: 'num' }, callerOf(one)), h('span', { class: 'small quiet num' }, when(one.started_at))),
-            player(one.id, one.message_seconds ?? 0)))));
+            message(one.id, one.message_seconds ?? 0)))));
 }
 
 // ---- what would happen at another time ----

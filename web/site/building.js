@@ -1,5 +1,5 @@
 // Building: the key that opens the door, greetings, phones, the letter to the manager, and a ring to test it all.
-// texts: address. people. setup. visit.
+// texts: address. people. recording. setup. visit.
 import { addressFields, addressOf, changed, line } from './lib/address.js';
 import { CallError, call } from './lib/call.js';
 import { dialog, toast } from './lib/dialog.js';
@@ -7,6 +7,7 @@ import { check, field, form } from './lib/form.js';
 import { at, building, data, tellError } from './lib/page.js';
 import { e164, PHONE_PATTERN, phoneText } from './lib/phone.js';
 import { peopleCard } from './lib/people.js';
+import { recordingNote, recordingOf, whenRecorded } from './lib/recording.js';
 import { setPhone } from './lib/setup.js';
 import { t } from './lib/texts.js';
 import { date, now, when, zone } from './lib/time.js';
@@ -141,6 +142,9 @@ const GREETINGS = /** @type {const} */ (['greeting_welcome', 'greeting_granted',
 /** In one line, as it is spoken. @param {string} text */
 const oneLine = (text) => text.replace(/\s*[\r\n]+\s*/g, ' ').trim();
 
+/** As in "greeting" of operations. @param {typeof GREETINGS[number]} name */
+const nameOf = (name) => name.replace('greeting_', '');
+
 /** @type {HTMLAudioElement | undefined} */
 let playing;
 
@@ -155,7 +159,7 @@ async function speech(body, tries = 5) {
     }
 }
 
-/** Plays what is in the field as visitors hear it; a recording is played in place of the saved text. @param {HTMLButtonElement} button @param {typeof GREETINGS[number]} name */
+/** Plays what is in the field as visitors hear it, or would without the recording that is shown below. @param {HTMLButtonElement} button @param {typeof GREETINGS[number]} name */
 async function hear(button, name) {
     const text = oneLine(/** @type {HTMLTextAreaElement} */ (button.closest('.greeting')?.querySelector('textarea')).value);
     playing?.pause();
@@ -165,7 +169,7 @@ async function hear(button, name) {
     }
     button.disabled = true;
     try {
-        playing = new Audio(URL.createObjectURL(await speech({ greeting: name.replace('greeting_', ''), ...(text === settings[name] ? {} : { text }) })));
+        playing = new Audio(URL.createObjectURL(await speech({ greeting: nameOf(name), ...(text === settings[name] && !recordingOf(nameOf(name)) ? {} : { text }) })));
         const { src } = playing;
         playing.onended = playing.onpause = () => URL.revokeObjectURL(src);
         await playing.play();
@@ -181,17 +185,19 @@ async function hear(button, name) {
 /** @param {typeof GREETINGS[number]} name */
 function greeting(name) {
     const count = counts[name] ?? settings[name].length;
+    const recording = recordingOf(nameOf(name));
     return h('div', { class: 'greeting', key: name },
         field({
-            name, label: NAMES[name], tag: 'textarea', rows: 2, maxlength: GREETING_MAX, value: settings[name], 'aria-describedby': `count-${name} f-${name}-note`,
+            name, label: NAMES[name], tag: 'textarea', rows: 2, maxlength: GREETING_MAX, value: settings[name], 'aria-describedby': `count-${name} f-${name}-note${recording ? ` recorded-${recording.greeting}` : ''}`,
             oninput: (/** @type {Event} */ event) => {
                 counts[name] = /** @type {HTMLTextAreaElement} */ (event.target).value.length;
                 draw();
             },
         }),
         h('div', { class: 'under' },
-            h('button', { class: 'plain', type: 'button', 'aria-describedby': `f-${name}`, onclick: (/** @type {Event} */ event) => hear(/** @type {HTMLButtonElement} */ (event.currentTarget), name).catch(tellError) }, icon('play'), t('hear')),
-            h('span', { class: count > GREETING_MAX - 10 ? 'small num count near' : 'small quiet num count', id: `count-${name}` }, t('count', { count, max: GREETING_MAX }))));
+            h('button', { class: 'plain', type: 'button', 'aria-describedby': `f-${name}`, onclick: (/** @type {Event} */ event) => hear(/** @type {HTMLButtonElement} */ (event.currentTarget), name).catch(tellError) }, icon('play'), recording ? t('recording.hear') : t('hear')),
+            h('span', { class: count > GREETING_MAX - 10 ? 'small num count near' : 'small quiet num count', id: `count-${name}` }, t('count', { count, max: GREETING_MAX }))),
+        recording && recordingNote(recording, NAMES[name], settings[name]));
 }
 
 function greetingCard() {
@@ -356,7 +362,7 @@ function letter() {
             h('p', null, t('letter_end')), h('p', { class: 'email' }, settings.call_box_name ?? BLANK, h('br'), data.account.email)));
 }
 
-/** @typedef {{outcome: string, tones: string | null, said: string[], grant_label: string | null, rang: string[]}} Rung */
+/** @typedef {{outcome: string, tones: string | null, said: string[], recorded: string[], grant_label: string | null, rang: string[]}} Rung */
 /** @type {Rung | undefined} */
 let rung;
 
@@ -377,7 +383,7 @@ function heard(one) {
     const opened = one.outcome === 'released';
     return h('div', { class: opened ? 'note good' : 'note', role: 'status', key: 'heard' },
         h('p', null, h('b', null, opened ? t('rang_open', { tones: one.tones ?? '', name: one.grant_label ?? '' }) : one.rang.length > 0 ? t('rang_phone', { number: one.rang.map(phoneText).join(', ') }) : t('rang_nobody'))),
-        one.said.length > 0 && h('ul', { class: 'heard', 'aria-label': t('heard') }, one.said.map((text) => h('li', null, `“${text}”`))),
+        one.said.length > 0 && h('ul', { class: 'heard', 'aria-label': t('heard') }, one.said.map((text) => h('li', null, one.recorded.includes(text) ? t('recording.instead', { text }) : `“${text}”`))),
         h('p', null, h('a', { href: '/activity' }, t('see'))));
 }
 
@@ -413,5 +419,6 @@ function draw() {
 }
 
 take();
+whenRecorded(draw);
 // The page is drawn by now, as a link to a part of it needs.
 document.getElementById(location.hash.slice(1))?.scrollIntoView();

@@ -92,6 +92,18 @@ static enum err list_run(struct tx *tx, void *arg)
     return recording_list(tx, l->building, l->list, &l->count);
 }
 
+struct found {
+    const struct id *building;
+    struct id recording;
+    enum greeting which;
+};
+
+static enum err find_run(struct tx *tx, void *arg)
+{
+    struct found *f = arg;
+    return recording_find(tx, f->building, &f->recording, &f->which);
+}
+
 static enum err remove_one_run(struct tx *tx, void *arg)
 {
     return recording_remove(tx, arg, GREETING_GRANTED);
@@ -107,10 +119,15 @@ static void test_recordings_are_listed_until_they_are_removed(void **state)
     assert_int_equal(l.count, 2);
     assert_int_equal(l.list[0].which, GREETING_GRANTED);
     assert_int_equal(l.list[1].length, 4);
+    struct found f = {.building = &fx->building, .recording = l.list[1].id};
+    assert_int_equal(fixture_run(fx, STORE_READ, find_run, &f), ERR_NONE);
+    assert_int_equal(f.which, GREETING_FORWARDING);
     assert_int_equal(fixture_run(fx, STORE_WRITE, remove_one_run, &fx->building), ERR_NONE);
     assert_int_equal(fixture_run(fx, STORE_WRITE, remove_one_run, &fx->building), ERR_NOT_FOUND);
     assert_int_equal(fixture_run(fx, STORE_READ, list_run, &l), ERR_NONE);
     assert_int_equal(l.count, 1);
+    f.recording = fx->building;
+    assert_int_equal(fixture_run(fx, STORE_READ, find_run, &f), ERR_NOT_FOUND);
 }
 
 /* PHONE-47 */

@@ -3,8 +3,9 @@
 import { CallError, call } from './call.js';
 import { dialog } from './dialog.js';
 import { errorText, t } from './texts.js';
+import { player } from './player.js';
 import { clock, comingDay, exactly, length } from './time.js';
-import { h, icon } from './view.js';
+import { h } from './view.js';
 import { callerOf, keyName, reasonText, sentenceOf, UNUSABLE } from './visits.js';
 
 /**
@@ -90,39 +91,15 @@ function stepList(record, nameOf) {
 }
 
 /** A player for what a visitor said. @param {string} id of the call @param {number} seconds */
-export function player(id, seconds) {
-    const label = t('story.listen', { length: t('visit.seconds', { count: seconds }) });
-    return h('div', { class: 'player', key: `player-${id}` }, h('button', {
-        type: 'button',
-        onclick: async (/** @type {Event} */ event) => {
-            const button = /** @type {HTMLButtonElement} */ (event.currentTarget);
-            if (button.ariaBusy === 'true') return;
-            button.ariaBusy = 'true';
-            try {
-                const audio = document.createElement('audio');
-                audio.controls = true;
-                audio.setAttribute('aria-label', t('story.message'));
-                audio.src = URL.createObjectURL(await call('GET', `/v1/calls/${id}/message`));
-                button.parentElement?.append(audio);
-                button.hidden = true;
-                audio.focus();
-                await audio.play().catch(() => {}); // without permission, the person presses play
-            } catch (error) {
-                if (!(error instanceof CallError)) throw error;
-                const note = button.parentElement?.querySelector('.wrong');
-                if (note) note.textContent = errorText(error.code);
-            } finally {
-                button.ariaBusy = null;
-            }
-        },
-    }, icon('play'), label), h('p', { class: 'wrong', role: 'alert' }));
-}
+export const message = (id, seconds) => player({
+    key: id, label: t('story.listen', { length: t('visit.seconds', { count: seconds }) }), name: t('story.message'), read: () => call('GET', `/v1/calls/${id}/message`),
+});
 
 /** @param {Visit} visit @param {Call} record @param {NameOf} nameOf */
 function story(visit, record, nameOf) {
     return h('div', { class: 'stack' },
         h('p', { class: 'answer' }, answerOf(visit, record)),
-        record.message_seconds !== null && player(record.id, record.message_seconds),
+        record.message_seconds !== null && message(record.id, record.message_seconds),
         h('dl', { class: 'facts' },
             h('dt', null, t('story.when')), h('dd', { class: 'num' }, exactly(visit.started_at)),
             h('dt', null, t('story.caller')), h('dd', { class: 'num' }, callerOf(visit)),
