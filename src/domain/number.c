@@ -377,6 +377,15 @@ enum err number_detach(struct tx *tx, const struct id *building, struct str *ret
     return ERR_NONE;
 }
 
+enum err number_known(struct tx *tx, struct str number, bool *ret)
+{
+    struct entry entry;
+    enum err e = read_entry(tx, number, &entry);
+    if (!e)
+        *ret = entry.known;
+    return e;
+}
+
 enum err number_leaving(struct tx *tx, struct str number, bool *ret)
 {
     struct entry entry;

@@ -75,6 +75,8 @@ enum err number_purchase_purge(struct tx *tx, int64_t before_us, int64_t limit, 
 /* Takes the number of a building without the job. If *ret_leaving, the caller must return *ret_number to the provider
  * and then call number_forget. *ret_number is in the arena; STR_NONE: no number, or the building is deleted. */
 enum err number_detach(struct tx *tx, const struct id *building, struct str *ret_number, bool *ret_leaving) CHECKED;
+/* *ret: the inventory has the number, held, free or leaving. */
+enum err number_known(struct tx *tx, struct str number, bool *ret) CHECKED;
 /* *ret: the number is leaving. */
 enum err number_leaving(struct tx *tx, struct str number, bool *ret) CHECKED;
 /* Removes a leaving number: the provider has it back. */

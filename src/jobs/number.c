@@ -16,6 +16,7 @@ struct provision {
     bool wanted; /* the building exists and is paid for, and no operation gets a number for it */
     struct number_claim claim;
     struct str number; /* from the provider; STR_NONE: not yet */
+    bool is_known;     /* the inventory had it when the provider gave it */
     struct str held;   /* that the building has then */
 };
 
@@ -82,10 +83,33 @@ static enum err acquire_number(struct number_source *numbers, struct provision *
     return o == OUTCOME_DONE ? ERR_NONE : ERR_PROVIDER_UNAVAILABLE;
 }
 
+static enum err read_known(struct tx *tx, void *arg)
+{
+    struct provision *p = arg;
+    return number_known(tx, p->number, &p->is_known);
+}
+
+/* While a number is being returned, the provider may still give it. It is the building's if the provider has it after
+ * the inventory had nothing of it. */
+static enum err confirm_number(struct number_source *numbers, struct provision *p)
+{
+    struct str held = STR_NONE;
+    enum err e = work_read(p->job->work, read_known, p);
+    if (e || p->is_known)
+        return e;
+    enum outcome o = numbers->ops->find(numbers, id_str(&p->building), p->job->work->arena, &held);
+    return o == OUTCOME_DONE && str_eq(held, p->number) ? ERR_NONE : ERR_PROVIDER_UNAVAILABLE;
+}
+
 static enum err store_number(struct tx *tx, void *arg)
 {
     struct provision *p = arg;
-    enum err e = number_add_provided(tx, &p->building, p->number, &p->held);
+    bool is_known;
+    enum err e = number_known(tx, p->number, &is_known);
+    if (!e && p->is_known && !is_known)
+        return ERR_NUMBER_NOT_PROVISIONED; /* it was returned meanwhile */
+    if (!e)
+        e = number_add_provided(tx, &p->building, p->number, &p->held);
     if (!e && p->held.p)
         e = building_owner(tx, &p->building, &p->account);
     return e ? e : job_done(tx, p->job->id);
@@ -106,6 +130,8 @@ static enum err provision_run(void *context, const struct job *job)
             return e;
         e = acquire_number(numbers, &p);
     }
+    if (!e)
+        e = confirm_number(numbers, &p);
     if (!e)
         e = work_write(job->work, store_number, &p);
     if (!e && p.held.p)

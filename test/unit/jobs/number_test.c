@@ -21,6 +21,8 @@
 #define FIRST "+15550100000"
 
 struct fixture {
+    struct number_source source; /* the numbers, where a release may end just after a request was answered */
+    bool release_ends;
     struct store_fixture *fixture;
     struct number_source *numbers;
     struct jobs *jobs;
@@ -33,6 +35,32 @@ static void transact(struct fixture *d, enum store_mode mode, enum err (*run)(st
 {
     assert_int_equal(work_run(&d->work, mode, run, arg), ERR_NONE);
 }
+
+static enum err forget_number_run(struct tx *tx, void *number)
+{
+    return number_forget(tx, str_z(number));
+}
+
+static enum outcome acquire(struct number_source *s, struct str reference, struct str country, int64_t until_us,
+                            struct arena *a, struct str *ret)
+{
+    struct fixture *d = (struct fixture *)s;
+    enum outcome o = d->numbers->ops->acquire(d->numbers, reference, country, until_us, a, ret);
+    if (d->release_ends) {
+        assert_int_equal(d->numbers->ops->release(d->numbers, *ret), OUTCOME_DONE);
+        transact(d, STORE_WRITE, forget_number_run, FIRST);
+    }
+    d->release_ends = false;
+    return o;
+}
+
+static enum outcome find(struct number_source *s, struct str reference, struct arena *a, struct str *ret)
+{
+    const struct fixture *d = (struct fixture *)s;
+    return d->numbers->ops->find(d->numbers, reference, a, ret);
+}
+
+static const struct number_source_ops ops = {.acquire = acquire, .find = find};
 
 static int set_up(void **state)
 {
@@ -48,7 +76,8 @@ static int set_up(void **state)
     d->work = (struct work){.store = d->fixture->store, .config = &d->fixture->config, .arena = &d->arena};
     *state = d;
     d->numbers = builtin_numbers_new(d->fixture->store);
-    d->kinds[0] = jobs_kind_provision(d->numbers);
+    d->source.ops = &ops;
+    d->kinds[0] = jobs_kind_provision(&d->source);
     d->kinds[1] = jobs_kind_release_number(d->numbers);
     d->kinds[2] = jobs_kind_release_all_numbers();
     d->kinds[3] = jobs_kind_numbers();
@@ -283,6 +312,23 @@ static void test_a_renewal_waits_for_the_release_of_the_old_number(void **state)
     assert_int_equal(inventory(d), 1);
 }
 
+/* Another node releases the number. */
+static void test_a_number_that_was_released_while_it_was_given_again_is_not_used(void **state)
+{
+    struct fixture *d = *state;
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    order(FAULT_TIMEOUT, "release", 1);
+    transact(d, STORE_WRITE, release_run, FIRST);
+    d->release_ends = true;
+    jobs_drain(d->jobs);
+    struct building b = home(d);
+    assert_false(d->release_ends);
+    assert_null(b.number.p);
+    advance(d, 30);
+    assert_string_equal(number(d), bought(d, &b.id));
+    assert_int_equal(inventory(d), 1);
+}
+
 static void test_a_building_whose_number_was_released_gets_another_one(void **state)
 {
     struct fixture *d = *state;
@@ -345,6 +391,7 @@ int main(void)
         TEST(test_a_subscription_that_ended_before_the_job_gets_no_number),
         TEST(test_a_release_is_repeated_until_the_provider_confirms_it),
         TEST(test_a_renewal_waits_for_the_release_of_the_old_number),
+        TEST(test_a_number_that_was_released_while_it_was_given_again_is_not_used),
         TEST(test_a_building_whose_number_was_released_gets_another_one),
         TEST(test_a_building_that_was_forgotten_is_looked_at_again_every_hour),
         TEST(test_without_a_provider_of_billing_the_operator_assigns_the_numbers_of_the_pool),
