@@ -184,7 +184,7 @@ static enum err take_use(struct tx *tx, const struct door *door, const struct us
     const struct id_bytes id = id_to_bytes(&grant->id);
     enum err e = db_exec(tx->db,
                          SQL_AS(grant->pass ? SQL_ACCESS_TAKE_PASS_USE : SQL_ACCESS_TAKE_USE, access_take_use,
-                                .building_id = &door->decision.building_id, .id = &id),
+                                .building_id = &door->decision.building_id, .id = &id, .used_at = tx->now_us),
                          &changed);
     if (e)
         return e;

@@ -351,6 +351,8 @@ enum err grant_update_by(struct tx *tx, const struct grant_place *place, const s
     const struct grant before = g;
     if (!e)
         e = change(tx, in, &g);
+    if (!e && g.type == GRANT_PASSCODE && !g.code[0] && can_open(&g, tx->now_us))
+        e = tx_fail(tx, ERR_INVALID_UNLOCK, "its access_code was erased when it had ended: give it a new one");
     if (!e && code_matters(&before, &g, tx->now_us))
         e = grant_code_check(tx, place->building, &g);
     if (!e)

@@ -16,6 +16,7 @@ extern const char *const grant_type_names[];
 extern const char *const grant_status_names[];
 
 #define GRANT_LABEL_MAX    120
+#define PASS_LABEL         "pass" /* of a pass without a label; other grants are named after their type */
 #define GRANT_USES_MAX     100
 #define GRANT_MINUTES_MAX  10080 /* seven days */
 #define GRANT_CODE_MAX     8     /* digits; of a pass */
@@ -141,6 +142,10 @@ enum err grant_update_by(struct tx *tx, const struct grant_place *place, const s
 /* Revokes the grant for good, and tells the building's endpoints of the earlier revision. Needs no subscription; may be
  * repeated. Fails with ERR_NOT_FOUND. */
 enum err grant_revoke(struct tx *tx, const struct id *account, const struct id *building, const struct id *id) CHECKED;
+
+/* Takes label, note and code from grants that ended before before_us, at most `limit`: revoked, used up or expired.
+ * They are then labelled as without a label, and a passcode needs a new code to open again. Their receipts stay. */
+enum err grant_forget(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;
 
 /* The first that applies: revoked, inactive, exhausted, expired, scheduled, active. */
 enum grant_status grant_status(const struct grant *g, int64_t now_us);

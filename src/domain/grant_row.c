@@ -23,6 +23,12 @@ static int max_uses_of(const struct row_grant *r, int remaining_uses)
     return remaining_uses == GRANT_UNLIMITED || remaining_uses > stored ? remaining_uses : stored;
 }
 
+/* A grant that has lost its label gets the one of a grant that was made without. */
+static struct str label_of(const struct row_grant *r)
+{
+    return r->label.n ? r->label : r->windows.p ? STR(PASS_LABEL) : str_z(grant_type_names[r->type]);
+}
+
 struct grant grant_row(const struct row_grant *r)
 {
     struct grant g = {
@@ -37,7 +43,7 @@ struct grant grant_row(const struct row_grant *r)
         .updated_us = v_int_or(r->updated_at, 0),
         .starts_us = r->starts_at,
         .ends_us = r->ends_at,
-        .label = r->label,
+        .label = label_of(r),
         .request_id = r->request_id,
         .created_by = r->created_by,
         .member_id = r->member_id,
@@ -59,9 +65,10 @@ static struct val uses_or_null(int uses)
     return uses == GRANT_UNLIMITED ? v_null() : v_int(uses);
 }
 
+/* STR_NONE for a passcode that has lost its code. */
 static struct str code_of(const struct grant *g)
 {
-    return g->type == GRANT_PASSCODE ? str_z(g->code) : STR_NONE;
+    return g->code[0] ? str_z(g->code) : STR_NONE;
 }
 
 static struct val of_routine(const struct grant *g, int64_t i)
@@ -174,5 +181,16 @@ enum err grant_row_update(struct tx *tx, const struct id *building, const struct
     enum err e = g->pass ? write_pass(tx, building, g, &changed) : write_grant(tx, building, g, &changed);
     if (!e)
         *ret_updated = changed == 1;
+    return e;
+}
+
+enum err grant_forget(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
+{
+    int64_t grants = 0, passes = 0;
+    enum err e = db_exec(tx->db, SQL(grant_forget, .before = before_us, .limit = limit), &grants);
+    if (!e && grants < limit)
+        e = db_exec(tx->db, SQL(pass_forget, .before = before_us, .limit = limit - grants), &passes);
+    if (!e)
+        *ret_count = grants + passes;
     return e;
 }

@@ -122,7 +122,7 @@ static enum err set_others(struct tx *tx, const struct pass_input *in, struct gr
     if (v_given(in->note))
         g->note = v_set(in->note) ? in->note.s : STR_NONE;
     if (g->label.n == 0)
-        g->label = STR("pass");
+        g->label = STR(PASS_LABEL);
     return !g->voice || (g->type == GRANT_PASSCODE && strlen(g->code) <= GRANT_CODE_DIGITS)
                ? ERR_NONE
                : pass_invalid(tx, "enter_code_with_voice", "needs a code of four digits");

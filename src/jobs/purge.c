@@ -8,6 +8,7 @@
 #include "domain/delivery_log.h"
 #include "domain/event.h"
 #include "domain/feed.h"
+#include "domain/grant.h"
 #include "domain/job.h"
 #include "domain/key.h"
 #include "domain/node.h"
@@ -38,13 +39,21 @@ static const struct sweep {
     int64_t kept_s;
     size_t days;
 } sweeps[] = {
-    {session_purge, .kept_s = CHALLENGES_KEPT_S}, {phone_purge, .kept_s = PHONE_CODES_KEPT_S},
-    {oauth_purge, .kept_s = OAUTH_CODES_KEPT_S},  {billing_event_purge, .kept_s = BILLING_EVENTS_KEPT_S},
-    {key_purge, .kept_s = KEYS_KEPT_S},           {delivery_purge, DAYS(deliveries_days)},
-    {event_purge, DAYS(deliveries_days)},         {guard_purge, .kept_s = GUARD_KEPT_S},
-    {guard_purge_callers, DAYS(callers_days)},    {call_record_purge, DAYS(calls_days)},
-    {call_message_purge, DAYS(calls_days)},       {feed_purge, .kept_s = FEED_KEPT_S},
-    {node_purge, .kept_s = NODE_ROW_KEPT_S},      {number_purchase_purge, .kept_s = PURCHASES_KEPT_S},
+    {session_purge, .kept_s = CHALLENGES_KEPT_S},
+    {phone_purge, .kept_s = PHONE_CODES_KEPT_S},
+    {oauth_purge, .kept_s = OAUTH_CODES_KEPT_S},
+    {billing_event_purge, .kept_s = BILLING_EVENTS_KEPT_S},
+    {key_purge, .kept_s = KEYS_KEPT_S},
+    {delivery_purge, DAYS(deliveries_days)},
+    {event_purge, DAYS(deliveries_days)},
+    {guard_purge, .kept_s = GUARD_KEPT_S},
+    {guard_purge_callers, DAYS(callers_days)},
+    {call_record_purge, DAYS(calls_days)},
+    {call_message_purge, DAYS(calls_days)},
+    {feed_purge, .kept_s = FEED_KEPT_S},
+    {node_purge, .kept_s = NODE_ROW_KEPT_S},
+    {number_purchase_purge, .kept_s = PURCHASES_KEPT_S},
+    {grant_forget, DAYS(grants_days)},
 };
 
 /* 0: for ever. */

@@ -288,7 +288,8 @@ void unlock_fill(struct tx *tx, const struct id *building, const struct grant *g
         put_uses(g, ret);
         break;
     case GRANT_PASSCODE:
-        ret->access_code = v_str(str_n(g->code, strlen(g->code)));
+        if (g->code[0])
+            ret->access_code = v_str(str_n(g->code, strlen(g->code)));
         ret->enter_code_with_voice = v_bool(g->voice);
         put_uses(g, ret);
         break;

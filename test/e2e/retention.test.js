@@ -18,7 +18,7 @@ const names = async (person) => ok(await person.client.get('/v1/logs')).data.map
 const calls = async (person) => ok(await person.client.get('/v1/calls')).data.map(({ id }) => id);
 
 describe('retention', () => {
-    const w = useWorld({ config: { retention: { activity_days: 7, calls_days: 3, callers_days: 5, deliveries_days: 2 }, ...REACHABLE } });
+    const w = useWorld({ config: { retention: { activity_days: 7, grants_days: 9, calls_days: 3, callers_days: 5, deliveries_days: 2 }, ...REACHABLE } });
     const receiver = useReceiver();
     const { client, daemon } = w;
     let people;
@@ -57,6 +57,25 @@ describe('retention', () => {
 
         await advance(client, 4 * DAY_S);
         for (const one of people) await eventually(async () => (await names(one)).length === 0, 'the end of the log');
+    });
+
+    // GRANT-39
+    it('takes label and code from a grant that has ended, and keeps its receipt', async () => {
+        const person = await keeper(client);
+        const body = { type: 'passcode', access_code: '7391', label: 'Kim of the third floor', remaining_uses: 1 };
+        const key = 'retention-kim-0001';
+        const made = ok(await person.client.post('/v1/unlock', body, { headers: { 'Idempotency-Key': key } }), 201);
+        await visit(client, { to: person.number, digits: '7391' });
+        const pass = ok(await person.client.post('/v1/passes', { label: 'Kim of the third floor', access_code: '73917391', note: 'Kim' }), 201);
+        ok(await person.client.delete(`/v1/passes/${pass.id}`));
+        await advance(client, 4 * DAY_S);
+        await advance(client, 7 * DAY_S);
+        const left = async () => sql(daemon, "SELECT count(*) FROM access_grant WHERE label LIKE 'Kim%' UNION ALL SELECT count(*) FROM pass WHERE label LIKE 'Kim%' OR note LIKE 'Kim%';").trim();
+        await eventually(async () => await left() === '0\n0', 'the end of the labels');
+        const now = ok(await person.client.get(`/v1/unlock/${made.id}`));
+        assert.deepEqual([now.label, now.access_code, now.status], ['passcode', undefined, 'exhausted']);
+        const again = await person.client.post('/v1/unlock', body, { headers: { 'Idempotency-Key': key } });
+        assert.deepEqual([again.status, again.headers['idempotency-replayed'], again.body.id], [200, 'true', made.id]);
     });
 
     it('reaches every building, however many entries each has', async () => {

@@ -109,12 +109,12 @@ SELECT count(*) AS grants:int FROM (SELECT 1 FROM access_grant
     SELECT 1 FROM pass WHERE building_id = $building_id AND revoked = 0 LIMIT $limit:int) AS counted
 
 -- name: access_take_use
-UPDATE access_grant SET remaining_uses = remaining_uses - 1
+UPDATE access_grant SET remaining_uses = remaining_uses - 1, used_at = $used_at:time
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND revoked = 0
     AND id = $id:idbytes AND enabled = 1 AND remaining_uses > 0
 
 -- name: access_take_pass_use
-UPDATE pass SET remaining_uses = remaining_uses - 1
+UPDATE pass SET remaining_uses = remaining_uses - 1, used_at = $used_at:time
 WHERE building_id = $building_id:id AND revoked = 0 AND id = $id:idbytes AND enabled = 1 AND remaining_uses > 0
 
 -- name: access_released

@@ -596,6 +596,90 @@ static void test_a_building_without_grants_has_an_empty_list(void **state)
     assert_false(page.more);
 }
 
+struct forget_grants {
+    int64_t before_us, limit, count;
+};
+
+static enum err forget_grants_run(struct tx *tx, void *arg)
+{
+    struct forget_grants *f = arg;
+    return grant_forget(tx, f->before_us, f->limit, &f->count);
+}
+
+static int64_t forget_grants(struct building_fixture *fx, int64_t before_us, int64_t limit)
+{
+    struct forget_grants f = {.before_us = before_us, .limit = limit, .count = -1};
+    assert_int_equal(fixture_run(fx, STORE_WRITE, forget_grants_run, &f), ERR_NONE);
+    return f.count;
+}
+
+static const struct grant_input kims = {.type = {VAL_STR, .s = {"passcode", 8}},
+                                        .label = {VAL_STR, .s = {"Kim", 3}},
+                                        .access_code = {VAL_STR, .s = {"7391", 4}}};
+
+/* GRANT-39 */
+static void test_grants_that_ended_long_ago_lose_label_and_code(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct grant_input expires = kims, other = kims;
+    struct grant expired, live, again;
+    bool replayed;
+    other.access_code = text("7392");
+    const struct grant revoked = add_grant(fx, other);
+    assert_int_equal(revoke_grant(fx, &revoked.id), ERR_NONE);
+    const struct grant used = add_grant(fx, other);
+    expires.expires_in_minutes = v_int(60);
+    assert_int_equal(create_grant(fx, &expires, "my-key-0123456789", "body", &expired, NULL), ERR_NONE);
+    other.access_code = text("7393");
+    live = add_grant(fx, other);
+    fixture_sql(fx, arena_printf(&fx->arena,
+                                 "UPDATE access_grant SET remaining_uses = 0, used_at = %lld "
+                                 "WHERE access_code = '7392' AND revoked = 0",
+                                 (long long)(fx->now_us + 2 * DAYS))
+                        .p);
+    const int64_t end_us = expired.ends_us;
+    fx->now_us += 30 * DAYS;
+    assert_int_equal(forget_grants(fx, expired.created_us, 10), 0);
+    assert_int_equal(forget_grants(fx, end_us + 1, 1), 1);
+    assert_int_equal(forget_grants(fx, end_us + 1, 10), 1);
+    assert_true(str_eq(get_grant(fx, &used.id).label, STR("Kim"))); /* it was used two days later */
+    assert_int_equal(forget_grants(fx, fx->now_us, 10), 1);
+    assert_int_equal(forget_grants(fx, fx->now_us, 10), 0);
+    fixture_expect(fx, "SELECT label, access_code FROM access_grant ORDER BY access_code IS NULL, access_code",
+                   "Kim|7393\n|\n|\n|\n");
+    for (size_t i = 0; i < 3; i++) {
+        const struct grant g = get_grant(fx, (const struct id *[]){&revoked.id, &used.id, &expired.id}[i]);
+        assert_true(str_eq(g.label, STR("passcode")));
+        assert_string_equal(g.code, "");
+    }
+    assert_int_equal(create_grant(fx, &expires, "my-key-0123456789", "body", &again, &replayed), ERR_NONE);
+    assert_true(replayed);
+    assert_string_equal(again.id.text, expired.id.text);
+    assert_int_equal(create_grant(fx, &expires, "my-key-0123456789", "other", &again, NULL), ERR_IDEMPOTENCY_CONFLICT);
+    assert_string_equal(get_grant(fx, &live.id).code, "7393");
+}
+
+/* GRANT-39 */
+static void test_a_grant_without_its_code_opens_again_only_with_a_new_one(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct grant_input in = kims;
+    in.expires_in_minutes = v_int(60);
+    const struct grant made = add_grant(fx, in);
+    fx->now_us += 30 * DAYS;
+    assert_int_equal(forget_grants(fx, fx->now_us, 10), 1);
+    struct grant g = get_grant(fx, &made.id);
+    assert_int_equal(update_grant(fx, &g, (struct grant_input){.expires_in_minutes = v_int(5)}), ERR_INVALID_UNLOCK);
+    assert_true(strstr(fx->tx.why.p, "erased"));
+    assert_int_equal(update_grant(fx, &g, (struct grant_input){.label = text("Kim again")}), ERR_NONE);
+    fixture_expect(fx, "SELECT count(*) FROM access_grant WHERE access_code IS NULL", "1\n");
+    assert_int_equal(
+        update_grant(fx, &g, (struct grant_input){.expires_in_minutes = v_int(5), .access_code = text("7391")}),
+        ERR_NONE);
+    assert_int_equal(grant_status(&g, fx->now_us), GRANT_ACTIVE);
+    assert_int_equal(forget_grants(fx, fx->now_us, 10), 0);
+}
+
 #define TESTS(T)                                                                                                       \
     T(test_a_created_grant_is_read_back), T(test_a_grant_belongs_only_to_its_building),                                \
         T(test_the_same_request_replays_the_grant_as_it_is_now), T(test_the_same_request_with_another_body_conflicts), \
@@ -614,6 +698,7 @@ static void test_a_building_without_grants_has_an_empty_list(void **state)
         T(test_a_deleted_linked_building_accepts_no_grant), T(test_the_primary_building_needs_no_subscription),        \
         T(test_the_count_of_enabled_grants_is_correct_after_every_change),                                             \
         T(test_every_filter_returns_exactly_the_matching_grants), T(test_a_page_holds_fifty_grants_by_default),        \
-        T(test_a_building_without_grants_has_an_empty_list)
+        T(test_a_building_without_grants_has_an_empty_list), T(test_grants_that_ended_long_ago_lose_label_and_code),   \
+        T(test_a_grant_without_its_code_opens_again_only_with_a_new_one)
 
 FIXTURE_RUN(TESTS)

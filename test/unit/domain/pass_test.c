@@ -387,6 +387,32 @@ static void test_a_next_opening_is_written_with_the_offset_of_its_zone(void **st
     }
 }
 
+static enum err forget_run(struct tx *tx, void *arg)
+{
+    return grant_forget(tx, tx->now_us, 10, arg);
+}
+
+/* GRANT-39 */
+static void test_a_pass_that_ended_long_ago_loses_label_note_and_code(void **state)
+{
+    struct building_fixture *fx = *state;
+    int64_t count = -1;
+    const struct grant ended = add_pass(fx, (struct pass_input){.label = text("Kim"),
+                                                                .note = text("Her sister"),
+                                                                .until = text("2026-11-21T00:00:00Z"),
+                                                                .timezone = text("UTC")});
+    const struct grant live = add_pass(fx, (struct pass_input){.label = text("Ana"), .access_code = text("48151623")});
+    fx->now_us += 30 * DAYS;
+    assert_int_equal(fixture_run(fx, STORE_WRITE, forget_run, &count), ERR_NONE);
+    assert_int_equal(count, 1);
+    const struct grant g = get_grant(fx, &ended.id);
+    assert_true(str_eq(g.label, STR("pass")));
+    assert_string_equal(g.code, "");
+    assert_null(g.note.p);
+    fixture_expect(fx, "SELECT label FROM pass ORDER BY label", "\nAna\n");
+    assert_string_equal(get_grant(fx, &live.id).code, "48151623");
+}
+
 #define TESTS(T)                                                                                                       \
     T(test_a_created_pass_is_read_back), T(test_a_repeated_creation_makes_no_second_pass),                             \
         T(test_a_change_keeps_what_it_does_not_name), T(test_a_calendar_without_a_time_to_come_is_refused),            \
@@ -395,6 +421,7 @@ static void test_a_next_opening_is_written_with_the_offset_of_its_zone(void **st
         T(test_a_right_code_outside_its_window_counts_only_against_strangers),                                         \
         T(test_a_decision_names_the_grant_of_a_code_that_opened_nothing),                                              \
         T(test_a_visitor_hears_of_a_right_code_alone_and_only_if_wanted), T(test_an_opening_is_said_in_words),         \
-        T(test_a_next_opening_is_written_with_the_offset_of_its_zone)
+        T(test_a_next_opening_is_written_with_the_offset_of_its_zone),                                                 \
+        T(test_a_pass_that_ended_long_ago_loses_label_note_and_code)
 
 FIXTURE_RUN(TESTS)

@@ -52,7 +52,7 @@ static bool is_listed(const char *name)
 
 struct judged {
     const struct spread_statement *statement;
-    PGresult *indexes; /* index, table, first column */
+    PGresult *indexes; /* index, table, first column or expression */
     const char *kind;  /* of plan */
     int faults;
 };
@@ -199,9 +199,8 @@ static bool runs(const struct spread_statement *s)
 static int judge_all(PGconn *conn, long building)
 {
     PGresult *indexes =
-        spread_query(conn, "SELECT i.relname, t.relname, a.attname FROM pg_index x "
-                           "JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid "
-                           "JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = x.indkey[0]");
+        spread_query(conn, "SELECT i.relname, t.relname, pg_get_indexdef(i.oid, 1, true) FROM pg_index x "
+                           "JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid");
     int faults = 0;
     spread_at(conn, building);
     for (size_t kind = 0; kind < KINDS; kind++) {
