@@ -4,18 +4,32 @@
 #include "base/json.h"
 #include "domain/job.h"
 #include "domain/master.h"
+#include "domain/notice.h"
 
 #define PAYLOAD_MAX 16384
 
+struct str mail_privacy(const struct tx *tx, struct str language)
+{
+    static const char *const words[NOTICE_LANGUAGES] = {[NOTICE_EN] = "How we treat your data:",
+                                                        [NOTICE_ES] = "Cómo tratamos sus datos:",
+                                                        [NOTICE_FR] = "Comment nous traitons vos données :"};
+    const char *url = tx->config->privacy_url, *contact = tx->config->privacy_contact;
+    struct str lines = STR("");
+    if (*url)
+        lines = arena_printf(tx->arena, "%s %s\n", words[notice_language(language)], url);
+    return *contact ? arena_printf(tx->arena, "%.*s%s\n", STR_ARG(lines), contact) : lines;
+}
+
 enum err mail_queue(struct tx *tx, const struct mail_intent *m)
 {
+    const struct str privacy = mail_privacy(tx, m->language);
     struct buf b = BUF(PAYLOAD_MAX);
     buf_lit(&b, "{\"to\":");
     json_put_str(&b, m->to);
     buf_lit(&b, ",\"subject\":");
     json_put_str(&b, m->subject);
     buf_lit(&b, ",\"text\":");
-    json_put_str(&b, m->text);
+    json_put_str(&b, privacy.n ? arena_printf(tx->arena, "%.*s\n%.*s", STR_ARG(m->text), STR_ARG(privacy)) : m->text);
     if (m->html.p) {
         buf_lit(&b, ",\"html\":");
         json_put_str(&b, m->html);

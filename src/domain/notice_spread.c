@@ -60,6 +60,7 @@ static enum err mail_of(struct tx *tx, const struct place *p, enum notice notice
         .subject = text.title,
         .text = arena_printf(tx->arena, "%.*s\n%.*s\n\n%s\n%s/notices\n", STR_ARG(text.title), STR_ARG(text.body),
                              why_sent(p->language), tx->config->top_public_url),
+        .language = p->language,
         .created_us = tx->now_us,
         .give_up_us = m->at_us + notice_kinds[notice].ttl_s * US_PER_S,
     };

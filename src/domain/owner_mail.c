@@ -37,6 +37,7 @@ static enum err owner_mail_queue(struct tx *tx, enum owner_mail kind, struct str
         .to = to,
         .subject = text_fill(tx->arena, mails[kind][i].subject, words, count),
         .text = text_fill(tx->arena, mails[kind][i].text, words, count),
+        .language = language,
         .created_us = tx->now_us,
         .give_up_us = tx->now_us + WORTH_US,
     };

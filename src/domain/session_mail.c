@@ -60,15 +60,16 @@ static struct str session_mail_text(struct arena *a, struct str email, struct st
 }
 
 /* The same content as the text. The page loads nothing and has no links. */
-static struct str session_mail_html(struct arena *a, struct str subject, struct str email, struct str code)
+static struct str session_mail_html(struct tx *tx, struct str subject, struct str email, struct str code)
 {
     const struct blank blanks[] = {
         {STR("subject"), subject},
         {STR("code"), code},
         {STR("email"), email},
-        {STR("minutes"), arena_printf(a, "%d", VALID_MINUTES)},
+        {STR("minutes"), arena_printf(tx->arena, "%d", VALID_MINUTES)},
+        {STR("privacy"), mail_privacy(tx, STR_NONE)},
     };
-    return session_mail_fill(a, sign_in_html, blanks, sizeof blanks / sizeof *blanks);
+    return session_mail_fill(tx->arena, sign_in_html, blanks, sizeof blanks / sizeof *blanks);
 }
 
 static struct str session_mail_subject(const struct tx *tx, struct str code)
@@ -85,7 +86,7 @@ struct mail_intent session_mail(struct tx *tx, struct str email, struct str code
         .to = email,
         .subject = subject,
         .text = session_mail_text(tx->arena, email, code),
-        .html = session_mail_html(tx->arena, subject, email, code),
+        .html = session_mail_html(tx, subject, email, code),
         .code = code,
         .created_us = tx->now_us,
         .give_up_us = expires_us,

@@ -4,6 +4,7 @@
 #include "api/parts.h"
 #include "http/web.h"
 #include "site/guest_calendar.h"
+#include "site/privacy.h"
 #include "site/routes.h"
 
 #define PAGE_MAX  (64u << 10)
@@ -18,9 +19,25 @@ struct fact {
     bool markup;     /* of the template, so escaped already */
 };
 
-enum guest_fact { BUILDING, ADDRESS, CALL_BOX, CODE, FROM, UNTIL, DAYS, START, END, WINDOWS, CITY, NEXT, TOKEN, FACTS };
-static const char *const fact_names[] = {"building", "address", "call_box", "code", "from", "until", "days",
-                                         "start",    "end",     "windows",  "city", "next", "token", NULL};
+enum guest_fact {
+    BUILDING,
+    ADDRESS,
+    CALL_BOX,
+    CODE,
+    FROM,
+    UNTIL,
+    DAYS,
+    START,
+    END,
+    WINDOWS,
+    CITY,
+    NEXT,
+    TOKEN,
+    PRIVACY,
+    FACTS
+};
+static const char *const fact_names[] = {"building", "address", "call_box", "code", "from",  "until",   "days", "start",
+                                         "end",      "windows", "city",     "next", "token", "privacy", NULL};
 
 struct guest_page {
     struct tx *tx;
@@ -203,6 +220,7 @@ static void find_facts(struct guest_page *g)
         set_fact(g, FROM, guest_date(g, v->grant.starts_us), true);
     set_fact(g, WINDOWS, guest_windows(g), true);
     set_fact(g, TOKEN, v->token, false);
+    set_fact(g, PRIVACY, privacy_line(g->tx->config, guest_let(g, "privacy"), g->tx->arena), true);
     int64_t next_us;
     if (v->grant.schedule.count && grant_opens_next(&v->grant, g->tx->now_us, &next_us) && next_us > g->tx->now_us)
         set_fact(g, NEXT, guest_date(g, next_us), true);
@@ -232,6 +250,7 @@ static bool word_holds(const struct guest_page *g, struct str word)
         {"until", g->facts[UNTIL].text.p != NULL && !g->facts[FROM].text.p},
         {"next", g->facts[NEXT].text.p != NULL},
         {"calendar", guest_calendar_fits(v)},
+        {"privacy", g->facts[PRIVACY].text.p != NULL},
         {"times", g->facts[FROM].text.p != NULL || g->facts[UNTIL].text.p || v->grant.schedule.count},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

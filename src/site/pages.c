@@ -8,12 +8,15 @@
 #include "domain/feed.h"
 #include "http/web.h"
 #include "site/oauth.h"
+#include "site/privacy.h"
 
-#define PAGE_MAX  (1u << 20)
-#define DATA_MARK "<!-- data -->"
-#define PARTS_MAX 12
-#define BUILDING  "{building}"
-#define QUERY     "{query}"
+#define PAGE_MAX    (1u << 20)
+#define DATA_MARK   "<!-- data -->"
+#define PRIVACY     "<!-- privacy " /* and the words of its link */
+#define PRIVACY_END " -->"
+#define PARTS_MAX   12
+#define BUILDING    "{building}"
+#define QUERY       "{query}"
 #define EVERY_PART                                                                                                     \
     {"account", "/v1/account"}, {"places", "/v1/places"},                                                              \
     {                                                                                                                  \
@@ -45,9 +48,28 @@ static enum err reply_public(struct request *q, struct reply *p, const struct ht
     return reply_constant(q, p, variant_of(q, variants));
 }
 
+/* The page with the line of section `privacy` in place of its mark; STR_NONE if there is no such line. */
+static struct str with_privacy(struct request *q, struct str page)
+{
+    const char *mark = memmem(page.p, page.n, PRIVACY, strlen(PRIVACY));
+    const struct str words = str_from(page, (size_t)(mark - page.p) + strlen(PRIVACY));
+    const char *end = memmem(words.p, words.n, PRIVACY_END, strlen(PRIVACY_END));
+    const struct str rest = str_from(words, (size_t)(end - words.p) + strlen(PRIVACY_END));
+    const struct str line = privacy_line(q->tx.config, str_n(words.p, (size_t)(end - words.p)), q->tx.arena);
+    return line.p
+               ? arena_printf(q->tx.arena, "%.*s%.*s%.*s", (int)(mark - page.p), page.p, STR_ARG(line), STR_ARG(rest))
+               : STR_NONE;
+}
+
 static enum err reply_sign_in(struct request *q, struct reply *p)
 {
-    return reply_public(q, p, web_site_sign_in_html);
+    const struct str page = with_privacy(q, variant_of(q, web_site_sign_in_html)->body[HTTP_CODING_NONE]);
+    if (!page.p)
+        return reply_public(q, p, web_site_sign_in_html);
+    reply_header(p, "Vary", STR("Accept-Language, Cookie"));
+    p->status = 200;
+    p->raw = page;
+    return ERR_NONE;
 }
 
 /* The billing provider also leads browsers here that are not signed in. */

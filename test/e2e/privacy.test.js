@@ -2,7 +2,8 @@
 // The inventory of personal data, docs/privacy.md, the operator's reading of it, and mails with less of it.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { ok } from './lib/client.js';
 import { sql } from './lib/store.js';
 import { portero } from './lib/daemon.js';
 import { admin } from './lib/buildings.js';
@@ -79,6 +80,61 @@ describe('an operator who reads what is held of a person', () => {
         const lines = w.daemon.stderr.split('\n').filter((line) => line.includes('operator operation=')).join('\n');
         for (const secret of [caller, '7391', 'Kim', '@']) assert.ok(!lines.includes(secret), secret);
         assert.doesNotMatch(lines, /adminStatus|adminGetStatus/);
+    });
+});
+
+describe('what residents and guests are told of their data', () => {
+    const url = 'https://house.example/privacy', contact = 'Kim & Sons <privacy@house.example>';
+    const w = useWorld({ config: { privacy: { url, contact } } });
+    const WORDS = { en: 'How we treat your data', es: 'Cómo tratamos sus datos', fr: 'Comment nous traitons vos données' };
+    const page = async (path, language) => {
+        const answer = await w.client.as(undefined).get(path, { headers: { accept: 'text/html', 'accept-language': language }, check: false });
+        assert.equal(answer.status, 200, answer.text);
+        return answer.text;
+    };
+    const line = (words) => `<p class="quiet small"><a href="${url}">${words}</a> · Kim &amp; Sons &lt;privacy@house.example&gt;</p>`;
+
+    it('stands on the sign-in page and on the page of a guest, in each language', async () => {
+        const person = await resident(w.client);
+        const made = await grant(person, { type: 'passcode', label: 'Anna', expires_in_minutes: 60 });
+        const link = ok(await person.client.post(`/v1/unlock/${made.id}/link`), 201);
+        for (const [language, words] of Object.entries(WORDS)) {
+            for (const path of ['/', new URL(link.url).pathname]) {
+                const text = await page(path, language);
+                assert.ok(text.includes(line(words)), `${path} ${language}: ${text}`);
+                assert.ok(text.trimEnd().endsWith('</html>'), path);
+            }
+        }
+    });
+
+    it('ends mails', async () => {
+        const email = freshEmail();
+        await signIn(w.client, email);
+        const { text } = await message(w.client, email);
+        assert.ok(text.endsWith(`\n\nHow we treat your data: ${url}\n${contact}\n`), text);
+    });
+
+    it('is checked', () => {
+        const path = `${w.daemon.configPath}.wrong`;
+        const own = readFileSync(w.daemon.configPath, 'utf8');
+        assert.ok(own.includes(url));
+        writeFileSync(path, own.replace(url, 'house.example'));
+        const done = portero(['check-config', '--config', path]);
+        rmSync(path);
+        assert.equal(done.status, 2);
+        assert.match(done.stderr, /privacy\.url/);
+    });
+});
+
+describe('a service without a word on personal data', () => {
+    const w = useWorld();
+
+    it('shows no line of it', async () => {
+        const { text } = await w.client.as(undefined).get('/', { headers: { accept: 'text/html' }, check: false });
+        assert.ok(!text.includes('<p class="quiet small"><a'), text);
+        const email = freshEmail();
+        await signIn(w.client, email);
+        assert.ok((await message(w.client, email)).text.endsWith('Do not share the code with anyone.\n'));
     });
 });
 
