@@ -26,6 +26,9 @@ static const char fresh_text[] =
     "\nnumbers {\n    provider = pool\n}\n"
     "\nsms {\n}\n";
 
+/* A store that exists keeps what it has: with --force there may be one. */
+static const char fresh_times[] = "\nretention {\n    activity_days = 400\n    grants_days = 400\n}\n";
+
 const char *setup_path(struct setup *s, const char *name)
 {
     return arena_printf(&s->arena, "%s/%s", s->directory, name).p;
@@ -157,7 +160,8 @@ bool setup_begin(struct setup *s, bool force)
     free(why);
     if (s->fresh) {
         const struct str key = arena_printf(&s->arena, "file:%s", setup_path(s, "master.key"));
-        s->base = config_edit_set(&s->arena, str_z(fresh_text), (struct config_place){"secrets", NULL, "master_key"},
+        const struct str text = arena_printf(&s->arena, "%s%s", fresh_text, force ? "" : fresh_times);
+        s->base = config_edit_set(&s->arena, text, (struct config_place){"secrets", NULL, "master_key"},
                                   config_edit_quoted(&s->arena, key));
         return true;
     }

@@ -174,7 +174,9 @@ describe('porterod setup at a terminal', () => {
         const path = file('again', 'portero.conf');
         const own = readFileSync(path, 'utf8')
             .replace('voice {', 'voice {\n    # the lift\n    peer lift { addresses = {"10.0.0.9"} calls = 2 }\n    any_events = true # for the old box')
-            .replace('listen {', 'listen {\n    metrics = "127.0.0.1:9464"') + '\nretention { calls_days = 7 } /* the tenants wish it */\n';
+            .replace('listen {', 'listen {\n    metrics = "127.0.0.1:9464"')
+            .replace('activity_days = 400', 'activity_days = 7 /* the tenants wish it */');
+        assert.match(own, /the tenants wish it/);
         writeFileSync(path, own);
 
         start('again');

@@ -136,6 +136,7 @@ static const struct {
 } files[] = {
     {NEEDED, true, "public_url = \"https://door.example.com\"", "password"},
     {NEEDED, true, "mode = production", "peer"},
+    {NEEDED, true, "retention {\n    activity_days = 400\n    grants_days = 400\n}\n", NULL},
     {NEEDED "# a comment\n\ncallers = 10.0.0.7, 10.0.0.8\n", true, "peers = {\"10.0.0.7\", \"10.0.0.8\"}", NULL},
     {NEEDED "mail_user = ada\nmail_password = env:PASSWORD_OF_TEST\n", true, "password = \"env:PASSWORD_OF_TEST\"",
      NULL},
@@ -165,6 +166,22 @@ static void a_file_of_answers_becomes_a_configuration_without_secrets(void **sta
             fail_msg("%s: has %s: %.*s", files[i].answers, files[i].lacks, STR_ARG(text));
         end(&s);
     }
+}
+
+/* The store may be there already, with a log of years. */
+static void a_configuration_that_replaces_another_keeps_the_log_for_ever(void **state)
+{
+    (void)state;
+    struct setup s = {.directory = directory, .host = "door.example.com", .port = 8443};
+    arena_init(&s.arena, NULL, 0);
+    s.path = path_of(&s, "portero.conf");
+    s.data_dir = path_of(&s, "data");
+    assert_true(setup_begin(&s, true));
+    assert_true(answer(&s, NEEDED));
+    const struct str text = setup_text(&s, true);
+    assert_non_null(memmem(text.p, text.n, "sms {", 5));
+    assert_null(memmem(text.p, text.n, "_days", 5));
+    end(&s);
 }
 
 static void an_answer_that_is_not_given_is_the_default(void **state)
@@ -238,6 +255,7 @@ int main(void)
         cmocka_unit_test(a_wrong_answer_is_told_at_its_question),
         cmocka_unit_test(an_answer_has_a_longest_form),
         cmocka_unit_test(a_file_of_answers_becomes_a_configuration_without_secrets),
+        cmocka_unit_test(a_configuration_that_replaces_another_keeps_the_log_for_ever),
         cmocka_unit_test(an_answer_that_is_not_given_is_the_default),
         cmocka_unit_test(an_answer_changes_its_key_and_leaves_everything_else),
         cmocka_unit_test(a_sandbox_is_replaced_and_a_broken_configuration_is_not_touched),
