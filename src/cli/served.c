@@ -6,6 +6,7 @@
 #include "admin/routes.h"
 #include "jobs/billing.h"
 #include "jobs/erasure.h"
+#include "jobs/label.h"
 #include "jobs/mail.h"
 #include "jobs/number.h"
 #include "jobs/operation.h"
@@ -64,6 +65,7 @@ void served_choose_kinds(struct served *s, struct providers *providers)
                                      twiml_kind_message(providers->twilio),
                                      twiml_kind_discard(providers->twilio),
                                      twiml_kind_talk(providers->twilio),
+                                     jobs_kind_label(),
                                      jobs_kind_purge()};
     _Static_assert(sizeof kinds <= sizeof s->kinds, "SERVED_KINDS_MAX");
     memcpy(s->kinds, kinds, sizeof kinds);

@@ -92,6 +92,30 @@ enum err activity_add(struct tx *tx, const struct id *building, const struct act
                        NULL);
 }
 
+enum err activity_relabel(struct tx *tx, const struct id *building, const struct id *grant, struct str name,
+                          int64_t limit, bool *ret_more)
+{
+    int64_t kind = 0;
+    CURSOR c;
+    enum err e =
+        db_one(tx->db, SQL(activity_other_name, .building_id = building, .unlock_id = grant, .name = name), &c);
+    *ret_more = !e;
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    const struct row_activity_other_name row = row_activity_other_name(&c, tx->arena);
+    const struct activity entry = {.type = str_eq(row.type, STR("call")) ? ACTIVITY_CALL : ACTIVITY_UNLOCK,
+                                   .unlock_type = row.unlock_type,
+                                   .name = name,
+                                   .succeeded = row.succeeded};
+    e = activity_kind(tx, building, &entry, &kind);
+    if (!e)
+        e = db_exec(tx->db,
+                    SQL(activity_relabel, .building_id = building, .unlock_id = grant, .kind = row.kind, .other = kind,
+                        .limit = limit),
+                    NULL);
+    return e ? e : db_exec(tx->db, SQL(activity_kind_end, .building_id = building, .kind = row.kind), NULL);
+}
+
 /* ---- lists ---- */
 
 /* A LIKE pattern that matches the text literally, at any position. */

@@ -25,6 +25,10 @@ struct activity {
 /* Writes an entry of tx->call with a new ID and the current time; entry->id, call_id and created_us are ignored. */
 enum err activity_add(struct tx *tx, const struct id *building, const struct activity *entry) CHECKED;
 
+/* Names at most `limit` entries of the grant that have another name. *ret_more: there may be more. */
+enum err activity_relabel(struct tx *tx, const struct id *building, const struct id *grant, struct str name,
+                          int64_t limit, bool *ret_more) CHECKED;
+
 /* The form in which names are compared: case folded, characters composed. Returns false if text is not UTF-8. */
 bool activity_fold(struct arena *a, struct str text, struct str *ret);
 /* The same without accents, so that "nguyen" is a part of "Nguyễn". */

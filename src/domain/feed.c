@@ -96,6 +96,46 @@ enum err feed_settings(struct tx *tx, const struct id *building)
     return feed_add(tx, building, FEED_SETTINGS_CHANGED, tx->now_us, &(struct feed_data){0});
 }
 
+#define RELABELLED_MAX 500 /* events of one grant in 24 hours */
+
+/* The data with another label. */
+static enum err put_label(struct tx *tx, struct str data, struct str label, struct str *ret)
+{
+    char space[DATA_MAX];
+    struct buf json = {.p = space, .cap = sizeof space, .max = sizeof space};
+    json_t *j;
+    enum err e = json_read(data, &j);
+    if (e)
+        return ERR_INTERNAL_ERROR;
+    json_object_set_new(j, "label", json_stringn(label.p, label.n));
+    json_canonical(j, &json);
+    json_decref(j);
+    *ret = arena_str(tx->arena, buf_view(&json));
+    return json.full ? ERR_INTERNAL_ERROR : ERR_NONE;
+}
+
+enum err feed_relabel(struct tx *tx, const struct id *building, const struct id *grant, struct str label)
+{
+    struct feed_event *list = arena_array(tx->arena, struct feed_event, RELABELLED_MAX);
+    const struct str pattern = arena_printf(tx->arena, "%%\"unlock_id\":\"%s\"%%", grant->text);
+    size_t n = 0;
+    bool more;
+    CURSOR c;
+    enum err e =
+        db_query(tx->db, SQL(feed_of_grant, .building_id = building, .pattern = pattern, .limit = RELABELLED_MAX), &c);
+    while (!e && !(e = db_next(&c, &more)) && more && n < RELABELLED_MAX) {
+        const struct row_feed_of_grant row = row_feed_of_grant(&c, tx->arena);
+        list[n++] = (struct feed_event){.seq = row.seq, .data = row.data};
+    }
+    for (size_t i = 0; !e && i < n; i++) {
+        struct str data;
+        e = put_label(tx, list[i].data, label, &data);
+        if (!e)
+            e = db_exec(tx->db, SQL(feed_data, .building_id = building, .seq = list[i].seq, .data = data), NULL);
+    }
+    return e;
+}
+
 /* ---- reading ---- */
 
 enum err feed_newest(struct tx *tx, const struct id *building, int64_t *ret)

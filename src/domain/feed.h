@@ -33,6 +33,8 @@ extern const struct shape *const feed_shapes[FEED_TYPE_COUNT];
 
 /* ---- writing, in the transaction of the cause ---- */
 
+/* Gives the grant's newest events, at most 500, its label. */
+enum err feed_relabel(struct tx *tx, const struct id *building, const struct id *grant, struct str label) CHECKED;
 /* Adds an event, with the members of `data` that belong to its type, and has the listener of the store told
  * (db_fed). */
 enum err feed_add(struct tx *tx, const struct id *building, enum feed_type type, int64_t at_us,

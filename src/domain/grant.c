@@ -3,6 +3,7 @@
 #include "domain/event.h"
 #include "domain/feed.h"
 #include "domain/grant_code.h"
+#include "domain/grant_label.h"
 #include "domain/grant_row.h"
 #include "domain/grant_rules.h"
 
@@ -362,6 +363,8 @@ enum err grant_update_by(struct tx *tx, const struct grant_place *place, const s
     if (!updated)
         return ERR_VERSION_CONFLICT;
     e = count_enabled(tx, place->building, &g, g.enabled - before.enabled);
+    if (!e && !str_eq(g.label, before.label))
+        e = grant_label_changed(tx, place->building, id);
     if (!e)
         e = feed_grant(tx, place->building, FEED_GRANT_CHANGED, id, g.version + 1);
     if (e)
@@ -427,4 +430,13 @@ enum err grant_revoke(struct tx *tx, const struct id *account, const struct id *
     if (!e)
         e = event_write_earlier(tx, EARLIER_UNLOCK_REVOKED, account, building, &data);
     return e ? e : feed_grant(tx, building, FEED_GRANT_REVOKED, id, 0);
+}
+
+enum err grant_erase(struct tx *tx, const struct id *building, const struct id *id)
+{
+    const struct id_bytes bytes = id_to_bytes(id);
+    enum err e = db_exec(tx->db, SQL(grant_erase, .building_id = building, .id = &bytes), NULL);
+    if (!e)
+        e = db_exec(tx->db, SQL(pass_erase, .building_id = building, .id = &bytes), NULL);
+    return e ? e : grant_label_changed(tx, building, id);
 }

@@ -143,8 +143,12 @@ enum err grant_update_by(struct tx *tx, const struct grant_place *place, const s
  * repeated. Fails with ERR_NOT_FOUND. */
 enum err grant_revoke(struct tx *tx, const struct id *account, const struct id *building, const struct id *id) CHECKED;
 
-/* Takes label, note and code from grants that ended before before_us, at most `limit`: revoked, used up or expired.
- * They are then labelled as without a label, and a passcode needs a new code to open again. Their receipts stay. */
+/* Takes label, note and code from a revoked grant; log, visits and feed follow (domain/grant_label.h). */
+enum err grant_erase(struct tx *tx, const struct id *building, const struct id *id) CHECKED;
+
+/* Takes label, note and code from grants that ended before before_us, at most `limit` and 200: revoked, used up or
+ * expired. They are then labelled as without a label, and a passcode needs a new code to open again. Their receipts
+ * stay. */
 enum err grant_forget(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;
 
 /* The first that applies: revoked, inactive, exhausted, expired, scheduled, active. */

@@ -63,6 +63,18 @@ enum err visit_close(struct tx *tx, const struct call_arrival *arrival, const st
                    NULL);
 }
 
+enum err visit_relabel(struct tx *tx, const struct id *building, const struct id *grant, struct str name, int64_t limit,
+                       bool *ret_more)
+{
+    int64_t changed;
+    enum err e = db_exec(
+        tx->db, SQL(visit_relabel, .building_id = building, .grant_id = grant, .grant_name = name, .limit = limit),
+        &changed);
+    if (!e)
+        *ret_more = changed == limit;
+    return e;
+}
+
 enum err visit_purge(struct tx *tx, const struct id *building, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
     const struct id first = id_first(before_us);

@@ -85,6 +85,9 @@ enum err visit_list(struct tx *tx, const struct id *building, const struct visit
 /* Whether a list with this filter may read many more visits than it returns. */
 bool visit_searches(const struct visit_filter *filter);
 
+/* Names at most `limit` visits of the grant that have another name. *ret_more: there may be more. */
+enum err visit_relabel(struct tx *tx, const struct id *building, const struct id *grant, struct str name, int64_t limit,
+                       bool *ret_more) CHECKED;
 /* Deletes at most `limit` visits of the building that began before the second of before_us. */
 enum err visit_purge(struct tx *tx, const struct id *building, int64_t before_us, int64_t limit,
                      int64_t *ret_count) CHECKED;

@@ -84,9 +84,22 @@ static enum err update_unlock(struct request *q, struct reply *p)
     return e ? e : grant_reply(q, p, 200, g);
 }
 
+static const struct field revoke_fields[] = {
+    FIELD(struct grant_revocation, forget, T_BOOL, .error = ERR_INVALID_FILTER,
+          .doc = "true: also take its label, note and code; the log, visits and events then say its type"),
+};
+const struct shape grant_revocation_shape = SHAPE(struct grant_revocation, "RevokeUnlockQuery", revoke_fields);
+
+enum err grant_end(struct request *q)
+{
+    const struct grant_revocation *query = q->query;
+    enum err e = grant_revoke(&q->tx, &q->who.account_id, &q->building_id, &q->path_id);
+    return e || !v_set(query->forget) || !query->forget.b ? e : grant_erase(&q->tx, &q->building_id, &q->path_id);
+}
+
 static enum err revoke_unlock(struct request *q, struct reply *p)
 {
-    enum err e = grant_revoke(&q->tx, &q->who.account_id, &q->building_id, &q->path_id);
+    enum err e = grant_end(q);
     return e ? e : reply_ok(p, 200, &unlock_revoked_shape, unlock_revoked_body(&q->tx, &q->path_id));
 }
 
@@ -148,13 +161,15 @@ static const struct route rows[] = {
                         .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND,
                                                ERR_VERSION_CONFLICT, ERR_GRANT_REVOKED))),
     ROUTE("revokeUnlock", DELETE, "/v1/unlock/{id}", .credential = CRED_KEY, .people = PEOPLE_ALL,
-          .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_WRITE,
-          .handler = revoke_unlock, .reply = &unlock_revoked_shape, .flags = ROUTE_SITE,
-          .store_error = ERR_DELETE_FAILED,
-          .doc = ROUTE_DOC(TAG, 200, "Revoke a grant permanently; can be repeated",
-                           .description = "A revoked grant never opens the door again. It can be read but is not "
-                                          "listed. Other grants may still open the door.",
-                           .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
+          .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_HEADER,
+          .query = &grant_revocation_shape, .run = RUN_WRITE, .handler = revoke_unlock, .reply = &unlock_revoked_shape,
+          .flags = ROUTE_SITE, .store_error = ERR_DELETE_FAILED,
+          .doc =
+              ROUTE_DOC(TAG, 200, "Revoke a grant permanently; can be repeated",
+                        .description = "A revoked grant never opens the door again. It can be read but is not "
+                                       "listed. Other grants may still open the door. With `forget=true`, also for one "
+                                       "that was revoked before, nothing names its visitor any more.",
+                        .errors = ROUTE_ERRORS(ERR_NOT_FOUND))),
 };
 
 const struct route_set grant_routes = ROUTE_SET(rows);

@@ -15,3 +15,11 @@ enum err grant_receipt(struct request *q) CHECKED;
 enum err grant_receipt_of(struct request *q, const struct grant_request *request) CHECKED;
 /* Of a struct grant_filter: an unfiltered page is one range of an index; a filter may scan many rows. */
 bool grant_filters(const void *query);
+
+/* The query of a revocation. */
+struct grant_revocation {
+    struct val forget; /* bool */
+};
+extern const struct shape grant_revocation_shape;
+/* Revokes the grant of the path, as the query says. */
+enum err grant_end(struct request *q) CHECKED;

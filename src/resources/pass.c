@@ -106,7 +106,7 @@ static enum err revoke_pass(struct request *q, struct reply *p)
     const struct grant_place place = grant_place_of(q);
     enum err e = pass_get(&q->tx, &place, &q->path_id, &g);
     if (!e)
-        e = grant_revoke(&q->tx, &q->who.account_id, &q->building_id, &q->path_id);
+        e = grant_end(q);
     return e ? e : reply_ok(p, 200, &unlock_revoked_shape, unlock_revoked_body(&q->tx, &q->path_id));
 }
 
@@ -160,8 +160,9 @@ static const struct route rows[] = {
               .errors =
                   ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_VERSION_CONFLICT, ERR_GRANT_REVOKED))),
     ROUTE("revokePass", DELETE, "/v1/passes/{id}", .credential = CRED_KEY, .people = PEOPLE_ALL,
-          .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_HEADER, .run = RUN_WRITE,
-          .handler = revoke_pass, .reply = &unlock_revoked_shape, .flags = ROUTE_SITE, .store_error = ERR_DELETE_FAILED,
+          .scopes = SCOPE(ACCESS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_HEADER,
+          .query = &grant_revocation_shape, .run = RUN_WRITE, .handler = revoke_pass, .reply = &unlock_revoked_shape,
+          .flags = ROUTE_SITE, .store_error = ERR_DELETE_FAILED,
           .doc =
               ROUTE_DOC(TAG, 200, "Revoke a pass permanently; can be repeated",
                         .description = "A revoked pass never opens the door again. It can be read but is not listed.",

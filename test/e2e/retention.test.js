@@ -1,10 +1,11 @@
 // How long the service keeps what grows with use: section `retention` of the configuration.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
-import { ok } from './lib/client.js';
+import { ok, refused } from './lib/client.js';
+import { holding } from './lib/person.js';
 import { sql } from './lib/store.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
-import { advance, agent, eventually, grant, resident, useWorld, visit } from './lib/world.js';
+import { advance, agent, edit, eventually, grant, resident, useWorld, visit } from './lib/world.js';
 
 const DAY_S = 86_400;
 
@@ -78,14 +79,40 @@ describe('retention', () => {
         assert.deepEqual([again.status, again.headers['idempotency-replayed'], again.body.id], [200, 'true', made.id]);
     });
 
+    // GRANT-40
+    it('names nobody any more after a change of the label, and after a revocation that forgets', async () => {
+        const person = await keeper(client);
+        const label = 'Ana of the attic', other = 'A cleaner of the attic';
+        const kept = await grant(person, { type: 'passcode', access_code: '2468', label });
+        const gone = await grant(person, { type: 'passcode', access_code: '8642', label: 'Bo of the attic' });
+        for (const digits of ['2468', '8642', '8642']) await visit(client, { to: person.number, digits });
+        ok(await edit(person, kept, { label: other }));
+        await eventually(async () => (await names(person)).includes(other), 'the label in the log');
+        await eventually(() => holding(daemon, [label]).length === 0, 'the end of the former label');
+        refused(await person.client.delete(`/v1/unlock/${gone.id}?forget=perhaps`), 400, 'INVALID_FILTER');
+        ok(await person.client.delete(`/v1/unlock/${gone.id}`));
+        refused(await edit(person, { id: gone.id, version: 1 }, { label: '' }), 409, 'GRANT_REVOKED');
+        assert.ok(holding(daemon, ['Bo of the attic']).length > 0);
+        ok(await person.client.delete(`/v1/unlock/${gone.id}?forget=true`));
+        await eventually(() => holding(daemon, ['Bo of the attic']).length === 0, 'the end of the name');
+        assert.deepEqual(await names(person), ['passcode', 'passcode', other]);
+        assert.equal(ok(await person.client.get('/v1/visits')).data.length, 3);
+        const now = ok(await person.client.get(`/v1/unlock/${gone.id}`));
+        assert.deepEqual([now.status, now.label, now.access_code], ['revoked', 'passcode', undefined]);
+        const pass = ok(await person.client.post('/v1/passes', { label: 'Cy of the attic', note: 'Cy' }), 201);
+        ok(await person.client.delete(`/v1/passes/${pass.id}?forget=true`));
+        assert.deepEqual(holding(daemon, ['Cy of the attic']), []);
+    });
+
     it('reaches every building, however many entries each has', async () => {
         const [one, two] = people;
         const long = Array.from({ length: 450 }, (_, i) => `('${one.building.id}', ${1e15 + i * 1000}, '${i.toString(16).padStart(24, '0')}', 7000, NULL)`);
         sql(daemon, `INSERT INTO activity_kind (building_id, kind, type, unlock_type, name, name_folded, succeeded) VALUES ('${one.building.id}', 7000, 'call', '', 'Old', 'old', 1), ('${two.building.id}', 7000, 'call', '', 'Old', 'old', 1);
             INSERT INTO activity (building_id, created_at, id, kind, unlock_id) VALUES ${long.join(', ')}, ('${two.building.id}', 1000, '${'0'.repeat(24)}', 7000, NULL);`);
         await advance(client, 3700);
-        await eventually(() => sql(daemon, 'SELECT count(*) FROM activity;').trim() === '0', 'the purge of all');
-        assert.equal(sql(daemon, 'SELECT count(*) FROM activity_kind;').trim(), '0');
+        const left = (table) => sql(daemon, `SELECT count(*) FROM ${table} WHERE building_id IN ('${one.building.id}', '${two.building.id}');`).trim();
+        await eventually(() => left('activity') === '0', 'the purge of all');
+        assert.equal(left('activity_kind'), '0');
     });
 });
 

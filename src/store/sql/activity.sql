@@ -20,6 +20,25 @@ RETURNING {activity_kind}
 INSERT INTO activity (building_id, created_at, id, kind, unlock_id, call_id) VALUES ($building_id:id, $created_at:time,
     $id:id, $kind:int, $unlock_id:id, $call_id:id)
 
+-- name: activity_other_name
+-- A kind of the grant's entries that has another name.
+SELECT k.kind AS kind:int, k.type:text, k.unlock_type:text, k.succeeded:bool
+FROM activity a {by activity_unlock} CROSS JOIN activity_kind k
+WHERE a.building_id = $building_id:id AND a.unlock_id = $unlock_id:id
+    AND k.building_id = $building_id AND k.kind = a.kind AND k.name <> $name:text LIMIT 1
+
+-- name: activity_relabel
+-- Gives at most $limit of the grant's entries of kind $kind another kind.
+UPDATE activity SET kind = $other:int
+FROM (SELECT created_at AS made_at, id AS of_id FROM activity {by activity_unlock}
+    WHERE building_id = $building_id:id AND unlock_id = $unlock_id:id AND kind = $kind:int LIMIT $limit:int) AS old
+WHERE activity.building_id = $building_id AND activity.created_at = made_at AND activity.id = of_id
+
+-- name: activity_kind_end
+-- Unless another entry says it.
+DELETE FROM activity_kind WHERE building_id = $building_id:id AND kind = $kind:int AND NOT EXISTS
+    (SELECT 1 FROM activity a {by activity_of_kind} WHERE a.building_id = $building_id AND a.kind = $kind)
+
 -- columns: activity
 a.id:id, a.created_at:time, a.call_id:id, k.type:text, a.unlock_id:id, k.unlock_type:text, k.name:text, k.succeeded:bool
 

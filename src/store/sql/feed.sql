@@ -33,6 +33,14 @@ SELECT seq AS told:int FROM feed_counter WHERE building_id = $building_id:text
 -- Tells the other nodes.
 SELECT CASE WHEN pg_notify('portero_feed', $building_id) IS NULL THEN 0 ELSE 1 END AS told
 
+-- name: feed_of_grant
+-- The events whose data matches $pattern: of a grant that opened the door.
+SELECT seq:int, data:text FROM feed WHERE building_id = $building_id:id AND type = 'call.released' AND data LIKE $pattern:text
+ORDER BY seq DESC LIMIT $limit:int
+
+-- name: feed_data
+UPDATE feed SET data = $data:json WHERE building_id = $building_id:id AND seq = $seq:int
+
 -- name: feed_purge
 -- The oldest rows from before $before, at most $limit.
 DELETE FROM feed WHERE (building_id, seq) IN

@@ -117,6 +117,16 @@ FROM (SELECT * FROM (SELECT building_id AS of_building, revoked AS was_revoked, 
         WHEN remaining_uses = 0 THEN coalesce(used_at, updated_at, created_at) ELSE ends_at END) LIMIT $limit:int) AS old LIMIT 200) AS old
 WHERE pass.building_id = of_building AND pass.revoked = was_revoked AND pass.id = of_id
 
+-- name: grant_erase
+-- Takes label and code from a revoked grant.
+UPDATE access_grant SET label = '', access_code = NULL, note = NULL, version = version + 1
+WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND revoked = 1 AND id = $id:idbytes
+    AND label <> ''
+
+-- name: pass_erase
+UPDATE pass SET label = '', access_code = NULL, note = NULL, version = version + 1
+WHERE building_id = $building_id:id AND revoked = 1 AND id = $id:idbytes AND label <> ''
+
 -- name: pass_insert
 -- Inserts no row if the building has the request already.
 INSERT INTO pass (building_id, id, type, label, enabled, created_at, starts_at, ends_at, remaining_uses, max_uses,

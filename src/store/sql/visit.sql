@@ -57,6 +57,13 @@ SELECT {visit} FROM (
         JOIN activity_kind k ON k.building_id = a.building_id AND k.kind = a.kind) AS alone
 ) AS visits ORDER BY id DESC LIMIT $limit
 
+-- name: visit_relabel
+-- Gives at most $limit of the grant's visits its name.
+UPDATE visit SET grant_name = $grant_name:text
+FROM (SELECT id AS of_id FROM visit {by visit_of_grant}
+    WHERE building_id = $building_id:id AND grant_id = $grant_id:id AND grant_name <> $grant_name LIMIT $limit:int) AS old
+WHERE visit.building_id = $building_id AND visit.id = of_id
+
 -- name: visit_purge
 -- Deletes the oldest visits of a building with IDs below $before, at most $limit.
 DELETE FROM visit WHERE building_id = $building_id:id AND id IN

@@ -1,5 +1,8 @@
+#include "domain/activity.h"
 #include "domain/building_fixture.h"
+#include "domain/feed.h"
 #include "domain/grant_code.h"
+#include "domain/grant_label.h"
 
 /* ---- creation ---- */
 
@@ -596,6 +599,129 @@ static void test_a_building_without_grants_has_an_empty_list(void **state)
     assert_false(page.more);
 }
 
+/* ---- labels elsewhere ---- */
+
+struct named_entries {
+    struct building_fixture *fx;
+    const struct grant *grant;
+    int count;
+};
+
+/* Entries of the log, half of them failures, and an event of the feed. */
+static enum err write_named_run(struct tx *tx, void *arg)
+{
+    const struct named_entries *w = arg;
+    const struct grant *g = w->grant;
+    enum err e = ERR_NONE;
+    for (int i = 0; !e && i < w->count; i++)
+        e = activity_add(tx, &w->fx->building,
+                         &(struct activity){.type = ACTIVITY_UNLOCK,
+                                            .unlock_id = g->id,
+                                            .unlock_type = STR("passcode"),
+                                            .name = g->label,
+                                            .succeeded = i % 2 == 0});
+    const struct feed_data data = {.call_id = v_str(STR("0123456789abcdef01234567")),
+                                   .reason = text("passcode"),
+                                   .unlock_id = v_str(id_str(&g->id)),
+                                   .label = v_str(g->label),
+                                   .remaining_uses = v_null()};
+    return e ? e : feed_add(tx, &w->fx->building, FEED_CALL_RELEASED, tx->now_us, &data);
+}
+
+static void write_named(struct building_fixture *fx, const struct grant *g, int entries)
+{
+    assert_int_equal(fixture_run(fx, STORE_WRITE, write_named_run, &(struct named_entries){fx, g, entries}), ERR_NONE);
+    for (int i = 0; i < entries; i++)
+        fixture_sql(fx, arena_printf(&fx->arena,
+                                     "INSERT INTO visit (building_id, id, started_at, outcome, grant_id, grant_name) "
+                                     "VALUES ('%s', '%s', 0, 'opened', '%s', '%.*s')",
+                                     fx->building.text, id_new(fx->now_us).text, g->id.text, STR_ARG(g->label))
+                            .p);
+}
+
+struct spreading {
+    struct building_fixture *fx;
+    const struct id *grant;
+    struct str label;
+    bool more;
+};
+
+static enum err spread_run(struct tx *tx, void *arg)
+{
+    struct spreading *s = arg;
+    return grant_label_spread(tx, &s->fx->building, s->grant, s->label, 2, &s->more);
+}
+
+static int spread(struct building_fixture *fx, const struct id *grant, struct str label)
+{
+    struct spreading s = {fx, grant, label, true};
+    int rounds = 0;
+    for (; s.more && rounds < 20; rounds++)
+        assert_int_equal(fixture_run(fx, STORE_WRITE, spread_run, &s), ERR_NONE);
+    return rounds;
+}
+
+struct erase_grant {
+    const struct id *building, *id;
+};
+
+static enum err erase_grant_run(struct tx *tx, void *arg)
+{
+    const struct erase_grant *c = arg;
+    return grant_erase(tx, c->building, c->id);
+}
+
+static void expect_names(struct building_fixture *fx, const char *log, const char *visits)
+{
+    fixture_expect(fx,
+                   "SELECT k.name, count(*) FROM activity a JOIN activity_kind k ON k.building_id = a.building_id "
+                   "AND k.kind = a.kind GROUP BY k.name ORDER BY k.name",
+                   log);
+    fixture_expect(fx, "SELECT grant_name, count(*) FROM visit GROUP BY grant_name ORDER BY grant_name", visits);
+}
+
+/* GRANT-40 */
+static void test_a_changed_label_is_changed_in_log_visits_and_feed(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct grant kim = add_grant(fx, (struct grant_input){.type = text("passcode"), .label = text("Kim")});
+    const struct grant other = add_grant(fx, (struct grant_input){.type = text("passcode"), .label = text("Kim")});
+    write_named(fx, &kim, 5);
+    write_named(fx, &other, 1);
+    assert_int_equal(update_grant(fx, &kim, (struct grant_input){.enabled = v_bool(true)}), ERR_NONE);
+    fixture_expect(fx, "SELECT count(*) FROM job WHERE kind = 'label'", "0\n");
+    assert_int_equal(update_grant(fx, &kim, (struct grant_input){.label = text("A \"cleaner\"")}), ERR_NONE);
+    fixture_expect(fx, "SELECT count(*) FROM job WHERE kind = 'label'", "1\n");
+    assert_true(spread(fx, &kim.id, get_grant(fx, &kim.id).label) > 2);
+    expect_names(fx, "A \"cleaner\"|5\nKim|1\n", "A \"cleaner\"|5\nKim|1\n");
+    fixture_expect(fx, "SELECT count(*) FROM activity_kind WHERE name = 'Kim'", "1\n");
+    fixture_expect(fx, "SELECT count(*) FROM feed WHERE data LIKE '{\"call_id\":%\"label\":\"A _\"cleaner_\"\",%'",
+                   "1\n");
+    assert_int_equal(spread(fx, &kim.id, get_grant(fx, &kim.id).label), 1);
+}
+
+/* GRANT-40 */
+static void test_a_revoked_grant_can_lose_label_and_code(void **state)
+{
+    struct building_fixture *fx = *state;
+    const struct grant kim = add_grant(fx, (struct grant_input){.type = text("passcode"), .label = text("Kim")});
+    struct erase_grant erase = {&fx->building, &kim.id};
+    write_named(fx, &kim, 3);
+    assert_int_equal(fixture_run(fx, STORE_WRITE, erase_grant_run, &erase), ERR_NONE);
+    assert_true(str_eq(get_grant(fx, &kim.id).label, STR("Kim"))); /* it is not revoked */
+    assert_int_equal(revoke_grant(fx, &kim.id), ERR_NONE);
+    assert_int_equal(fixture_run(fx, STORE_WRITE, erase_grant_run, &erase), ERR_NONE);
+    const struct grant g = get_grant(fx, &kim.id);
+    assert_true(g.revoked && str_eq(g.label, STR("passcode")));
+    assert_string_equal(g.code, "");
+    spread(fx, &kim.id, g.label);
+    expect_names(fx, "passcode|3\n", "passcode|3\n");
+    fixture_expect(fx, "SELECT count(*) FROM feed WHERE data LIKE '%Kim%'", "0\n");
+    fixture_expect(fx, "SELECT count(*) FROM activity_kind WHERE name = 'Kim'", "0\n");
+    fx->building = fixture_add_building(fx, "Annex", "+15550100002");
+    assert_int_equal(spread(fx, &kim.id, STR("Kim")), 1); /* not of this building */
+}
+
 struct forget_grants {
     int64_t before_us, limit, count;
 };
@@ -699,6 +825,7 @@ static void test_a_grant_without_its_code_opens_again_only_with_a_new_one(void *
         T(test_the_count_of_enabled_grants_is_correct_after_every_change),                                             \
         T(test_every_filter_returns_exactly_the_matching_grants), T(test_a_page_holds_fifty_grants_by_default),        \
         T(test_a_building_without_grants_has_an_empty_list), T(test_grants_that_ended_long_ago_lose_label_and_code),   \
-        T(test_a_grant_without_its_code_opens_again_only_with_a_new_one)
+        T(test_a_grant_without_its_code_opens_again_only_with_a_new_one),                                              \
+        T(test_a_changed_label_is_changed_in_log_visits_and_feed), T(test_a_revoked_grant_can_lose_label_and_code)
 
 FIXTURE_RUN(TESTS)
