@@ -5,7 +5,7 @@
 #include "base/crypto.h"
 #include "call/keep.h"
 
-static_assert((int)PROMPT_FORWARDING == (int)GREETING_FORWARDING, "the first prompts are the greetings");
+static_assert((int)PROMPT_MESSAGE == (int)GREETING_MESSAGE, "the first prompts are the greetings");
 
 void call_init(struct call *c)
 {

@@ -40,6 +40,7 @@ void keep_decision(struct call *c, const struct access_decision *d)
     copy_cut(c->greetings[PROMPT_GRANTED], CALL_TEXT_MAX, d->greeting_granted);
     copy_cut(c->greetings[PROMPT_DENIED], CALL_TEXT_MAX, d->greeting_denied);
     copy_cut(c->greetings[PROMPT_FORWARDING], CALL_TEXT_MAX, d->greeting_forwarding);
+    copy_cut(c->greetings[PROMPT_MESSAGE], CALL_TEXT_MAX, d->greeting_message);
     c->opening[0] = '\0';
     copy_cut(c->opening, CALL_OPENING_MAX, d->opening);
     memcpy(c->recordings, d->recordings, sizeof c->recordings);

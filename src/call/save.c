@@ -67,9 +67,12 @@ static const struct saved call_members[] = {
     {"seconds", SAVED_INT64, OF(ring.seconds), .max = MANY},
     {"accept", SAVED_BOOL, OF(ring.accept)},
     {"message", SAVED_BOOL, OF(ring.message)},
-    {"recordings", SAVED_TEXT, OF(recordings), .size = sizeof(struct id), .count = GREETING_COUNT,
+    /* An earlier program knows the first ones alone. */
+    {"recordings", SAVED_TEXT, OF(recordings), .size = sizeof(struct id), .count = GREETING_MESSAGE,
      .stride = sizeof(struct id)},
-    {"greetings", SAVED_TEXT, OF(greetings), .size = CALL_TEXT_MAX, .count = GREETING_COUNT, .stride = CALL_TEXT_MAX},
+    {"greetings", SAVED_TEXT, OF(greetings), .size = CALL_TEXT_MAX, .count = GREETING_MESSAGE, .stride = CALL_TEXT_MAX},
+    {"message_recording", SAVED_TEXT, OF(recordings[GREETING_MESSAGE]), .size = sizeof(struct id)},
+    {"message_greeting", SAVED_TEXT, OF(greetings[GREETING_MESSAGE]), .size = CALL_TEXT_MAX},
 };
 
 static const struct saved story_members[] = {

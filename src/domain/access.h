@@ -83,8 +83,8 @@ struct access_decision {
     int remaining_uses; /* of the grant, after this one; or GRANT_UNLIMITED */
     char tones[4];      /* the building's release tone, "" while not set */
     struct release release;
-    struct str greeting_welcome, greeting_granted, greeting_denied,
-        greeting_forwarding;              /* in the arena; "": nothing is said */
+    struct str greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding,
+        greeting_message;                 /* in the arena; "": nothing is said */
     struct id recordings[GREETING_COUNT]; /* played in place of the text; empty: none */
     struct str forward_to;                /* the forwarding phone; STR_NONE: not set */
     struct ring ring;                     /* the other phones; numbers in the arena */

@@ -53,7 +53,8 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
                      .greeting_granted = greeting_or_default(tx->config, GREETING_GRANTED, row.greeting_granted),
                      .greeting_denied = greeting_or_default(tx->config, GREETING_DENIED, row.greeting_denied),
                      .greeting_forwarding =
-                         greeting_or_default(tx->config, GREETING_FORWARDING, row.greeting_forwarding)},
+                         greeting_or_default(tx->config, GREETING_FORWARDING, row.greeting_forwarding),
+                     .greeting_message = greeting_or_default(tx->config, GREETING_MESSAGE, row.greeting_message)},
         .label = row.label,
         .owner_phone = row.phone,
         .guard = guard_read(&row, caller),
@@ -63,6 +64,7 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
     door.decision.recordings[GREETING_GRANTED] = row.recorded_granted;
     door.decision.recordings[GREETING_DENIED] = row.recorded_denied;
     door.decision.recordings[GREETING_FORWARDING] = row.recorded_forwarding;
+    door.decision.recordings[GREETING_MESSAGE] = row.recorded_message;
     const struct str tones = row.unlock_tone;
     if (tones.n < sizeof door.decision.tones)
         memcpy(door.decision.tones, tones.n ? tones.p : "", tones.n);

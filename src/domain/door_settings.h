@@ -4,7 +4,14 @@
 #include "base/config.h"
 #include "store/store.h"
 
-enum greeting { GREETING_WELCOME, GREETING_GRANTED, GREETING_DENIED, GREETING_FORWARDING, GREETING_COUNT };
+enum greeting {
+    GREETING_WELCOME,
+    GREETING_GRANTED,
+    GREETING_DENIED,
+    GREETING_FORWARDING,
+    GREETING_MESSAGE,
+    GREETING_COUNT
+};
 
 enum release_mode {
     RELEASE_AUTO,   /* RFC 4733 events where the call box negotiated them, else in-band */

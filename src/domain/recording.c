@@ -3,11 +3,9 @@
 #include "domain/feed.h"
 #include "domain/owner.h"
 
-const char *const recording_names[] = {[GREETING_WELCOME] = "welcome",
-                                       [GREETING_GRANTED] = "granted",
-                                       [GREETING_DENIED] = "denied",
-                                       [GREETING_FORWARDING] = "forwarding",
-                                       [GREETING_COUNT] = NULL};
+const char *const recording_names[] = {
+    [GREETING_WELCOME] = "welcome",       [GREETING_GRANTED] = "granted", [GREETING_DENIED] = "denied",
+    [GREETING_FORWARDING] = "forwarding", [GREETING_MESSAGE] = "message", [GREETING_COUNT] = NULL};
 
 enum err recording_put(struct tx *tx, const struct id *building, enum greeting which, struct str audio)
 {

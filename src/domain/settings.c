@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/buf.h"
+#include "base/config_table.h"
 #include "base/crypto.h"
 #include "domain/feed.h"
 #include "domain/phone.h"
@@ -23,14 +24,26 @@ struct stored {
     int64_t version;
 };
 
+#define MESSAGE_DAYS 30 /* in the default of greetings.message */
+
+static const char *message_default(const struct config *config)
+{
+    const struct config_row *row = config_rows;
+    while (row->offset != offsetof(struct config, greetings_message))
+        row++;
+    return config->retention_calls_days == MESSAGE_DAYS || strcmp(config->greetings_message, row->dflt) != 0
+               ? config->greetings_message
+               : "Nobody answers. Please leave a message after the tone. It is recorded, sent to the resident and "
+                 "kept.";
+}
+
 struct str greeting_or_default(const struct config *config, enum greeting which, struct str stored)
 {
     assert(which < GREETING_COUNT);
     const char *const defaults[] = {
-        [GREETING_WELCOME] = config->greetings_welcome,
-        [GREETING_GRANTED] = config->greetings_granted,
-        [GREETING_DENIED] = config->greetings_denied,
-        [GREETING_FORWARDING] = config->greetings_forwarding,
+        [GREETING_WELCOME] = config->greetings_welcome, [GREETING_GRANTED] = config->greetings_granted,
+        [GREETING_DENIED] = config->greetings_denied,   [GREETING_FORWARDING] = config->greetings_forwarding,
+        [GREETING_MESSAGE] = message_default(config),
     };
     return stored.p ? stored : str_z(defaults[which]);
 }
@@ -59,6 +72,7 @@ static enum err read_stored(struct tx *tx, const struct id *account, const struc
     ret->greetings[GREETING_GRANTED] = row.greeting_granted;
     ret->greetings[GREETING_DENIED] = row.greeting_denied;
     ret->greetings[GREETING_FORWARDING] = row.greeting_forwarding;
+    ret->greetings[GREETING_MESSAGE] = row.greeting_message;
     ret->version = row.settings_version;
     ret->label = row.label;
     ret->address = (struct building_address){row.street, row.city, row.state, row.zip, row.country};
@@ -97,7 +111,7 @@ static struct str version_of(struct arena *a, const struct id *building, const s
     settings_put_part(&b, id_str(building));
     buf_i64(&b, s->version);
     settings_put_part(&b, s->tone);
-    for (int i = 0; i < GREETING_COUNT; i++)
+    for (int i = 0; i <= GREETING_FORWARDING; i++) /* the row's version tells of the others */
         settings_put_part(&b, s->greetings[i]);
     crypto_sha256(buf_view(&b), hash);
     buf_done(&b);
@@ -148,21 +162,22 @@ static enum err settings_store(struct tx *tx, const struct id *account, const st
 {
     const struct door_patch *d = &patch->door;
     int64_t changed;
-    enum err e = db_exec(
-        tx->db,
-        SQL(building_settings_put, .account_id = account, .id = building, .settings_version = s->version,
-            .unlock_tone = s->tone, .greeting_welcome = s->greetings[0], .greeting_granted = s->greetings[1],
-            .greeting_denied = s->greetings[2], .greeting_forwarding = s->greetings[3],
-            .release_length_ms = changed_or_null(d->length_ms), .release_gap_ms = changed_or_null(d->gap_ms),
-            .release_delay_ms = changed_or_null(d->delay_ms), .release_repeat = changed_or_null(d->repeat),
-            .release_mode = changed_or_null(d->mode), .release_before_greeting = changed_or_null(d->before_greeting),
-            .ring_numbers = d->numbers, .ring_strategy = changed_or_null(d->strategy),
-            .ring_seconds = changed_or_null(d->seconds), .ring_accept = changed_or_null(d->accept),
-            .ring_message = changed_or_null(d->message), .timezone = patch->timezone,
-            .callers_mode = changed_or_null(d->callers_mode), .callers_numbers = d->callers_numbers,
-            .callers_others = changed_or_null(d->callers_others), .say_opening = changed_or_null(d->say_opening),
-            .phone_given = v_given(patch->phone), .forward_phone = v_set(patch->phone) ? patch->phone.s : STR_NONE),
-        &changed);
+    enum err e =
+        db_exec(tx->db,
+                SQL(building_settings_put, .account_id = account, .id = building, .settings_version = s->version,
+                    .unlock_tone = s->tone, .greeting_welcome = s->greetings[0], .greeting_granted = s->greetings[1],
+                    .greeting_denied = s->greetings[2], .greeting_forwarding = s->greetings[3],
+                    .greeting_message = s->greetings[4], .release_length_ms = changed_or_null(d->length_ms),
+                    .release_gap_ms = changed_or_null(d->gap_ms), .release_delay_ms = changed_or_null(d->delay_ms),
+                    .release_repeat = changed_or_null(d->repeat), .release_mode = changed_or_null(d->mode),
+                    .release_before_greeting = changed_or_null(d->before_greeting), .ring_numbers = d->numbers,
+                    .ring_strategy = changed_or_null(d->strategy), .ring_seconds = changed_or_null(d->seconds),
+                    .ring_accept = changed_or_null(d->accept), .ring_message = changed_or_null(d->message),
+                    .timezone = patch->timezone, .callers_mode = changed_or_null(d->callers_mode),
+                    .callers_numbers = d->callers_numbers, .callers_others = changed_or_null(d->callers_others),
+                    .say_opening = changed_or_null(d->say_opening), .phone_given = v_given(patch->phone),
+                    .forward_phone = v_set(patch->phone) ? patch->phone.s : STR_NONE),
+                &changed);
     db_notify(tx->db, TOPIC_DOORS);
     return e ? e : changed ? ERR_NONE : ERR_SETTINGS_VERSION_CONFLICT;
 }

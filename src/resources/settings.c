@@ -126,7 +126,7 @@ static const struct shape speech_shape = SHAPE(struct speech_body, "Speech", spe
 #define SAY_OPENING "a visitor whose code is right, but opens at another time, hears when; default false"
 struct building_settings {
     struct val virtual_number, unlock_tone;
-    struct val greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding;
+    struct val greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding, greeting_message;
     struct val release, ring, callers, known_callers, say_opening, speech, label, address, call_box_name, timezone,
         forward_phone;
     struct val version, editable;
@@ -140,6 +140,9 @@ static const struct field building_settings_fields[] = {
     BUILDING_SETTINGS(greeting_denied, T_STRING, .flags = F_REQUIRED, .doc = "spoken after a wrong code"),
     BUILDING_SETTINGS(greeting_forwarding, T_STRING, .flags = F_REQUIRED,
                       .doc = "spoken before the resident is called"),
+    BUILDING_SETTINGS(greeting_message, T_STRING, .flags = F_REQUIRED,
+                      .doc =
+                          "spoken before the visitor leaves a message (`ring.message`): that it is recorded, and kept"),
     BUILDING_SETTINGS(release, T_OBJECT, .flags = F_REQUIRED, .sub = &release_shape),
     BUILDING_SETTINGS(ring, T_OBJECT, .flags = F_REQUIRED, .sub = &ring_shape),
     BUILDING_SETTINGS(callers, T_OBJECT, .flags = F_REQUIRED, .sub = &callers_shape),
@@ -163,8 +166,8 @@ static const struct shape building_settings_shape =
     SHAPE(struct building_settings, "BuildingSettings", building_settings_fields);
 
 struct settings_body {
-    struct val unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding, release, ring,
-        callers, say_opening, label, address, call_box_name, timezone, forward_phone;
+    struct val unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding, greeting_message,
+        release, ring, callers, say_opening, label, address, call_box_name, timezone, forward_phone;
 };
 #define GREETING(member)                                                                                               \
     FIELD(struct settings_body, member, T_STRING, .flags = F_UTF16, .max = GREETING_MAX,                               \
@@ -177,6 +180,7 @@ static const struct field settings_body_fields[] = {
     GREETING(greeting_granted),
     GREETING(greeting_denied),
     GREETING(greeting_forwarding),
+    GREETING(greeting_message),
     FIELD(struct settings_body, release, T_OBJECT, .sub = &release_patch_shape, .doc = "how the tone is sent"),
     FIELD(struct settings_body, ring, T_OBJECT, .sub = &ring_patch_shape, .doc = "which phones ring"),
     FIELD(struct settings_body, callers, T_OBJECT, .sub = &callers_patch_shape, .doc = "which callers may open"),
@@ -290,6 +294,7 @@ static enum err reply_settings(struct request *q, struct reply *p, const struct 
     r->greeting_granted = v_str(s->greetings[GREETING_GRANTED]);
     r->greeting_denied = v_str(s->greetings[GREETING_DENIED]);
     r->greeting_forwarding = v_str(s->greetings[GREETING_FORWARDING]);
+    r->greeting_message = v_str(s->greetings[GREETING_MESSAGE]);
     r->release = release_val(q->tx.arena, &s->release);
     r->ring = ring_val(q->tx.arena, &s->ring);
     r->callers = callers_val(q->tx.arena, &s->callers);
@@ -402,7 +407,8 @@ static enum err patch_settings(struct request *q, struct reply *p)
         .greetings = {[GREETING_WELCOME] = given_setting(b->greeting_welcome),
                       [GREETING_GRANTED] = given_setting(b->greeting_granted),
                       [GREETING_DENIED] = given_setting(b->greeting_denied),
-                      [GREETING_FORWARDING] = given_setting(b->greeting_forwarding)},
+                      [GREETING_FORWARDING] = given_setting(b->greeting_forwarding),
+                      [GREETING_MESSAGE] = given_setting(b->greeting_message)},
         .timezone = given_setting(b->timezone),
         .phone = b->forward_phone,
     };
@@ -429,7 +435,8 @@ static void prepare_greetings(struct request *q)
 {
     const struct settings_body *b = q->body;
     const struct speech_part *g = q->parts->speech;
-    const struct val saved[] = {b->greeting_welcome, b->greeting_granted, b->greeting_denied, b->greeting_forwarding};
+    const struct val saved[] = {b->greeting_welcome, b->greeting_granted, b->greeting_denied, b->greeting_forwarding,
+                                b->greeting_message};
     for (size_t i = 0; g && i < sizeof saved / sizeof *saved; i++)
         if (v_given(saved[i]))
             g->prepare(g->arg, false, saved[i].s);

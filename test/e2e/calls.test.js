@@ -260,6 +260,10 @@ for (const front of FRONTS) describe(front.name, () => {
         assert.deepEqual((await ring(person, { digits: '99991234' })).said.slice(0, 2), ['W', 'D']);
         const forwarded = (await ring(person)).said;
         assert.deepEqual(forwarded.slice(0, 2), ['W', 'F']);
+        await greet({ greeting_message: 'M', ring: { message: true } });
+        assert.deepEqual((await ring(person, { resident: 'busy' })).said, ['W', 'F', 'M']);
+        await greet({ greeting_message: '' });
+        assert.deepEqual((await ring(person, { resident: 'busy' })).said, ['W', 'F']);
         await greet({ greeting_welcome: '', greeting_granted: '' });
         assert.deepEqual((await ring(person, { digits: '1234' })).said, []);
     });

@@ -66,7 +66,7 @@ describe('messages', { concurrency: 4 }, () => {
     it('are a tone in the sandbox, kept and sent like others', async () => {
         const person = await withMessages(true);
         const left = await visit(w.client, { to: person.number, resident: 'busy', message_seconds: 7 });
-        assert.deepEqual([left.message_seconds, left.said.at(-1)], [7, 'Nobody can take your call right now. Please leave a message after the tone.']);
+        assert.deepEqual([left.message_seconds, left.said.at(-1)], [7, 'Nobody answers. Please leave a message after the tone. It is recorded, sent to the resident and kept for 30 days.']);
         assert.ok(left.duration_ms >= 10_000 && left.duration_ms < 12_000, `${left.duration_ms}`);
         const call = await recorded(person);
         assert.deepEqual([call.message_seconds, call.steps.slice(-2).map(({ step, detail }) => `${step} ${detail}`)], [7, ['message 7s', 'ended service']]);

@@ -1,7 +1,7 @@
 // How long the service keeps what grows with use: section `retention` of the configuration.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
-import { ok, refused } from './lib/client.js';
+import { idempotencyKey, ok, refused } from './lib/client.js';
 import { holding } from './lib/person.js';
 import { sql } from './lib/store.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
@@ -15,6 +15,7 @@ async function keeper(client) {
     const reader = await agent(person, ['access:read', 'access:write', 'logs:read'], { expires_in_days: 90 });
     return { ...person, client: reader.client };
 }
+const keyed = () => ({ headers: { 'Idempotency-Key': idempotencyKey() } });
 const names = async (person) => ok(await person.client.get('/v1/logs')).data.map(({ name }) => name);
 const calls = async (person) => ok(await person.client.get('/v1/calls')).data.map(({ id }) => id);
 
@@ -67,7 +68,7 @@ describe('retention', () => {
         const key = 'retention-kim-0001';
         const made = ok(await person.client.post('/v1/unlock', body, { headers: { 'Idempotency-Key': key } }), 201);
         await visit(client, { to: person.number, digits: '7391' });
-        const pass = ok(await person.client.post('/v1/passes', { label: 'Kim of the third floor', access_code: '73917391', note: 'Kim' }), 201);
+        const pass = ok(await person.client.post('/v1/passes', { label: 'Kim of the third floor', access_code: '73917391', note: 'Kim' }, keyed()), 201);
         ok(await person.client.delete(`/v1/passes/${pass.id}`));
         await advance(client, 4 * DAY_S);
         await advance(client, 7 * DAY_S);
@@ -99,7 +100,7 @@ describe('retention', () => {
         assert.equal(ok(await person.client.get('/v1/visits')).data.length, 3);
         const now = ok(await person.client.get(`/v1/unlock/${gone.id}`));
         assert.deepEqual([now.status, now.label, now.access_code], ['revoked', 'passcode', undefined]);
-        const pass = ok(await person.client.post('/v1/passes', { label: 'Cy of the attic', note: 'Cy' }), 201);
+        const pass = ok(await person.client.post('/v1/passes', { label: 'Cy of the attic', note: 'Cy' }, keyed()), 201);
         ok(await person.client.delete(`/v1/passes/${pass.id}?forget=true`));
         assert.deepEqual(holding(daemon, ['Cy of the attic']), []);
     });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
 import { agent, building, grant, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
-const GREETINGS = ['greeting_welcome', 'greeting_granted', 'greeting_denied', 'greeting_forwarding'];
+const GREETINGS = ['greeting_welcome', 'greeting_granted', 'greeting_denied', 'greeting_forwarding', 'greeting_message'];
 
 describe('settings', () => {
     const w = useWorld({ config: { greetings: { welcome: 'Code please.', denied: 'No.' } } });

@@ -19,7 +19,7 @@ import { sentenceOf } from './lib/visits.js';
  * @typedef {{numbers: string[], strategy: string, seconds: number, accept: boolean, message: boolean}} Ring
  * @typedef {{mode: string, numbers: string[], others: string}} Callers
  * @typedef {{virtual_number: string | null, unlock_tone: string | null, greeting_welcome: string, greeting_granted: string, greeting_denied: string,
- *   greeting_forwarding: string, release: Release, ring: Ring, callers: Callers, known_callers: string[], label: string, address: import('./lib/address.js').Address | null, call_box_name: string | null,
+ *   greeting_forwarding: string, greeting_message: string, release: Release, ring: Ring, callers: Callers, known_callers: string[], label: string, address: import('./lib/address.js').Address | null, call_box_name: string | null,
  *   timezone?: string | null, forward_phone: string | null, version: string | null, editable: boolean}} Settings
  * @typedef {{phone_number: string | null, verified: boolean}} Phone
  */
@@ -34,7 +34,7 @@ const sandbox = document.querySelector('.try') !== null;
 /** @type {Record<string, string>} */
 const NAMES = {
     unlock_tone: t('tone'), mode: t('mode'), length_ms: t('length_ms'), gap_ms: t('gap_ms'), delay_ms: t('delay_ms'), repeat: t('repeat'), before_greeting: t('before'),
-    greeting_welcome: t('greeting_welcome'), greeting_granted: t('greeting_granted'), greeting_denied: t('greeting_denied'), greeting_forwarding: t('greeting_forwarding'),
+    greeting_welcome: t('greeting_welcome'), greeting_granted: t('greeting_granted'), greeting_denied: t('greeting_denied'), greeting_forwarding: t('greeting_forwarding'), greeting_message: t('greeting_message'),
     label: t('label'), address: t('place'), call_box_name: t('call_box_name'), timezone: t('timezone'), forward_phone: t('phone_give'), numbers: t('numbers'), strategy: t('strategy'), seconds: t('seconds'), accept: t('accept'), message: t('message'),
     mode_callers: t('callers'), numbers_callers: t('callers_numbers'), others_callers: t('callers_others'),
 };
@@ -137,7 +137,7 @@ function toneCard() {
 // ---- greetings ----
 
 const GREETING_MAX = 119;
-const GREETINGS = /** @type {const} */ (['greeting_welcome', 'greeting_granted', 'greeting_denied', 'greeting_forwarding']);
+const GREETINGS = /** @type {const} */ (['greeting_welcome', 'greeting_granted', 'greeting_denied', 'greeting_forwarding', 'greeting_message']);
 
 /** In one line, as it is spoken. @param {string} text */
 const oneLine = (text) => text.replace(/\s*[\r\n]+\s*/g, ' ').trim();

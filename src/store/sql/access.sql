@@ -3,11 +3,12 @@
 -- columns: door
 b.account_id:id, b.id:id, b.label:text, b.virtual_number:text, b.unlock_tone:text, b.greeting_welcome:text, b.greeting_granted:text,
     b.greeting_denied:text,
-    b.greeting_forwarding:text, b.forward_phone:text, a.subscription_status:text, a.phone:text,
+    b.greeting_forwarding:text, b.greeting_message:text, b.forward_phone:text, a.subscription_status:text, a.phone:text,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 0) AS recorded_welcome:id,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 1) AS recorded_granted:id,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 2) AS recorded_denied:id,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 3) AS recorded_forwarding:id,
+    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 4) AS recorded_message:id,
     {release b}, {ring b}, {callers b}, b.say_opening:bool?, k.released_at:time, g.failed_1:time, g.failed_2:time, g.failed_3:time,
     g.failed_4:time, g.closed_until:time,
     g.closings:int, g.mailed_at:time,

@@ -34,7 +34,7 @@ callers_mode:int?, callers_numbers:text, callers_others:int?
 SELECT b.label:text, b.street:text, b.city:text, b.state:text, b.zip:text, b.country:text, b.call_box_name:text,
     b.virtual_number:text, b.unlock_tone:text, b.greeting_welcome:text, b.greeting_granted:text,
     b.greeting_denied:text,
-    b.greeting_forwarding:text, b.settings_version:int, b.timezone:text, {release b}, {ring b}, {callers b},
+    b.greeting_forwarding:text, b.greeting_message:text, b.settings_version:int, b.timezone:text, {release b}, {ring b}, {callers b},
     b.say_opening:bool?, coalesce(b.forward_phone, a.phone) AS phone:text,
     b.forward_phone:text
 FROM building b JOIN account a ON a.id = b.account_id
@@ -43,7 +43,8 @@ WHERE b.account_id = $account_id:id AND b.id = $id:id
 -- name: building_settings_put
 UPDATE building SET unlock_tone = $unlock_tone:text, greeting_welcome = $greeting_welcome:text,
     greeting_granted = $greeting_granted:text, greeting_denied = $greeting_denied:text,
-    greeting_forwarding = $greeting_forwarding:text, settings_version = settings_version + 1,
+    greeting_forwarding = $greeting_forwarding:text, greeting_message = $greeting_message:text,
+    settings_version = settings_version + 1,
     release_length_ms = coalesce($release_length_ms:int?, release_length_ms),
     release_gap_ms = coalesce($release_gap_ms:int?, release_gap_ms),
     release_delay_ms = coalesce($release_delay_ms:int?, release_delay_ms),

@@ -10,7 +10,7 @@ FROM account WHERE id = $owner:text LIMIT $limit:int
 -- name: export_building
 SELECT id:id, created_at:time, is_primary:bool, label:text, street:text, city:text, state:text, zip:text,
     country:text, virtual_number:text, forward_phone:text, unlock_tone:text, greeting_welcome:text,
-    greeting_granted:text, greeting_denied:text, greeting_forwarding:text, last_buzz_at:time, unlock_count:int,
+    greeting_granted:text, greeting_denied:text, greeting_forwarding:text, greeting_message:text, last_buzz_at:time, unlock_count:int,
     timezone:text, call_box_name:text, {release}, {ring}, {callers}
 FROM building WHERE account_id = $owner:text AND id > $after:any ORDER BY id LIMIT $limit:int
 

@@ -71,6 +71,7 @@ static struct access_decision decision_of(char letter, const struct greetings *g
         .greeting_granted = str_z(g->granted),
         .greeting_denied = str_z(g->denied),
         .greeting_forwarding = str_z(g->forwarding),
+        .greeting_message = STR("message"),
         .forward_to = str_z(g->forward_to),
         .release = {.before_greeting = g->before},
         .ring = {.seconds = 30,
@@ -295,11 +296,11 @@ static const struct {
     {"a call that cannot be recorded is still forwarded", "aFf", ARRIVE "ask-forwarded .forward-+15551112222-30 .",
      CALL_RINGING, CALL_FORWARDED},
     {"the resident answers", "aFdy", ARRIVE "ask-forwarded .forward-+15551112222-30 ..", CALL_BRIDGED, CALL_FORWARDED},
-    {"the resident does not answer", "aFdn", ARRIVE "ask-forwarded .forward-+15551112222-30 .answer say-4 hang-up .",
+    {"the resident does not answer", "aFdn", ARRIVE "ask-forwarded .forward-+15551112222-30 .answer say-5 hang-up .",
      CALL_ENDING, CALL_FORWARDED},
     {"the resident does not answer after a prompt", "aCtdn",
-     ASK "ask-forwarded .say-3F forward-+15551112222-30 .say-4 hang-up .", CALL_ENDING, CALL_FORWARDED},
-    {"the resident's phone is busy", "aFdb", ARRIVE "ask-forwarded .forward-+15551112222-30 .answer say-5 hang-up .",
+     ASK "ask-forwarded .say-3F forward-+15551112222-30 .say-5 hang-up .", CALL_ENDING, CALL_FORWARDED},
+    {"the resident's phone is busy", "aFdb", ARRIVE "ask-forwarded .forward-+15551112222-30 .answer say-6 hang-up .",
      CALL_ENDING, CALL_FORWARDED},
     {"the resident opens the door instead of talking", "aFdo",
      ARRIVE "ask-forwarded .forward-+15551112222-30 .answer say-1G tones-9# hang-up .", CALL_ENDING, CALL_FORWARDED},
@@ -311,7 +312,7 @@ static const struct {
      CALL_RINGING, CALL_FORWARDED},
     {"a code that cannot be checked in time lets the phone ring", "aC1#f",
      ASK "collect-2000 .ask-1 .say-3F forward-+15551112222-30 .", CALL_RINGING, CALL_FORWARDED},
-    {"a building that is removed during a call ends it", "aC1#q", ASK "collect-2000 .ask-1 .say-4 hang-up .",
+    {"a building that is removed during a call ends it", "aC1#q", ASK "collect-2000 .ask-1 .say-5 hang-up .",
      CALL_ENDING, CALL_NO_OUTCOME},
     {"keys before the decision have no effect", "a1234C", ARRIVE "....answer say-0W! collect-8000 .", CALL_COLLECTING,
      CALL_NO_OUTCOME},
@@ -372,8 +373,8 @@ static void test_without_a_phone_no_call_is_forwarded(void **state)
     (void)state;
     struct greetings alone = all;
     alone.forward_to = NULL;
-    expect("aFd", &alone, ARRIVE "ask-forwarded .answer say-4 hang-up .");
-    expect("aCtd", &alone, ASK "ask-forwarded .say-3F say-4 hang-up .");
+    expect("aFd", &alone, ARRIVE "ask-forwarded .answer say-5 hang-up .");
+    expect("aCtd", &alone, ASK "ask-forwarded .say-3F say-5 hang-up .");
 }
 
 static void test_spoken_digits_count_only_where_the_building_allows_them(void **state)
@@ -469,10 +470,10 @@ static void test_a_visitor_may_leave_a_message_when_nobody_answers(void **state)
     (void)state;
     struct greetings taking = all;
     taking.message = true;
-    expect("aFdn", &taking, ARRIVE "ask-forwarded .forward-+15551112222-30 .answer say-8 message-30 hang-up .");
-    expect("aFdb", &taking, ARRIVE "ask-forwarded .forward-+15551112222-30 .answer say-8 message-30 hang-up .");
+    expect("aFdn", &taking, ARRIVE "ask-forwarded .forward-+15551112222-30 .answer say-4 message-30 hang-up .");
+    expect("aFdb", &taking, ARRIVE "ask-forwarded .forward-+15551112222-30 .answer say-4 message-30 hang-up .");
     taking.forward_to = NULL;
-    expect("aFd", &taking, ARRIVE "ask-forwarded .answer say-8 message-30 hang-up .");
+    expect("aFd", &taking, ARRIVE "ask-forwarded .answer say-4 message-30 hang-up .");
 }
 
 /* CALL-43 */

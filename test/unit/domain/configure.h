@@ -12,6 +12,7 @@ static inline void configure(struct config *c)
     c->greetings_granted = "Welcome.";
     c->greetings_denied = "Wrong.";
     c->greetings_forwarding = "Wait.";
+    c->greetings_message = "Speak.";
     c->plans[0] = (struct config_plan){"weekly", 499, "usd", "week", 1, true, ""};
     c->plans[1] = (struct config_plan){"yearly", -1, "usd", "year", 1, true, ""};
     crypto_set_master((const unsigned char[SHA256_LEN]){1}, NULL);

@@ -1,5 +1,7 @@
 #include "tx_fixture.h"
 
+#include "base/config_check.h"
+#include "base/config_table.h"
 #include "domain/settings.h"
 
 static struct principal provisioned(struct tx *tx)
@@ -173,6 +175,26 @@ static void test_a_linked_building_needs_an_active_subscription(struct tx *tx)
     assert_none(save(tx, &who, true, &s, tone));
 }
 
+/* CALL-39 */
+static void test_the_text_before_a_message_names_no_days_that_are_not_kept(struct tx *tx)
+{
+    struct config c = *tx->config;
+    const struct config_row *row = config_rows;
+    while (strcmp(row->section, "greetings") != 0 || strcmp(row->key, "message") != 0)
+        row++;
+    c.greetings_message = row->dflt;
+    c.retention_calls_days = 30;
+    assert_non_null(strstr(greeting_or_default(&c, GREETING_MESSAGE, STR_NONE).p, "kept for 30 days"));
+    for (c.retention_calls_days = 0; c.retention_calls_days < 30; c.retention_calls_days += 7) {
+        const struct str said = greeting_or_default(&c, GREETING_MESSAGE, STR_NONE);
+        assert_non_null(strstr(said.p, "It is recorded, sent to the resident and kept."));
+        assert_true(config_is_sentence(said.p));
+    }
+    c.greetings_message = "Speak after the tone: kept for a week.";
+    assert_true(str_eq(greeting_or_default(&c, GREETING_MESSAGE, STR_NONE), str_z(c.greetings_message)));
+    assert_true(str_eq(greeting_or_default(&c, GREETING_MESSAGE, STR("Mine")), STR("Mine")));
+}
+
 #define TESTS(x)                                                                                                       \
     x(test_without_a_number_there_are_only_defaults) x(test_given_settings_change_and_the_others_stay)                 \
         x(test_an_empty_greeting_is_kept_and_is_not_the_default)                                                       \
@@ -181,5 +203,6 @@ static void test_a_linked_building_needs_an_active_subscription(struct tx *tx)
                     x(test_a_linked_building_needs_an_active_subscription)                                             \
                         x(test_the_release_form_has_defaults_and_changes_by_member)                                    \
                             x(test_a_ring_group_asks_to_accept_by_default)                                             \
-                                x(test_a_building_does_not_ring_its_own_number)
+                                x(test_a_building_does_not_ring_its_own_number)                                        \
+                                    x(test_the_text_before_a_message_names_no_days_that_are_not_kept)
 TX_RUN(TESTS)

@@ -31,6 +31,7 @@ static struct call_event ask(void *arg, const struct call *c, const struct call_
         .greeting_granted = STR("granted"),
         .greeting_denied = STR("denied"),
         .greeting_forwarding = STR("forwarding"),
+        .greeting_message = STR("message"),
         .forward_to = str_z(d->resident),
         .voice = d->voice,
         .lengths = 0x1e,

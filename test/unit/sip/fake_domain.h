@@ -76,6 +76,7 @@ static void fake_greetings(struct access_decision *d, int kind)
     d->greeting_granted = STR("");
     d->greeting_denied = speaks ? STR("denied") : STR("");
     d->greeting_forwarding = speaks ? STR("forwarding") : STR("");
+    d->greeting_message = STR("message");
 }
 
 /* The recording: a byte for each sample. Waits while decisions are held. */

@@ -36,6 +36,7 @@ static int set_up(void **state)
 {
     agent_config.voice_speech_cache_mb = 4;
     agent_config.sms_provider = "sandbox";
+    agent_config.greetings_message = "";
     agent_set_up(state);
     raw_open(&r, sip_address(agent));
     const int room = 1 << 22; /* for packets that arrive while a match is computed */

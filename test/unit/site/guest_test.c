@@ -20,10 +20,12 @@ static int64_t time_of(const char *text)
     return at_us;
 }
 
+static const struct config silent = {.privacy_url = "", .privacy_contact = ""};
+
 /* The page that the template makes of the view; it lives in the arena. */
 static struct str page_of(struct arena *a, const char *template, const struct guest_view *view, size_t language)
 {
-    struct tx tx = {.arena = a, .now_us = AT("2026-07-01T12:00:00Z")};
+    struct tx tx = {.arena = a, .config = &silent, .now_us = AT("2026-07-01T12:00:00Z")};
     struct buf out = BUF(1u << 16);
     guest_put(&tx, view, str_z(template), language, &out);
     assert_false(out.full);
@@ -176,7 +178,7 @@ static void the_page_of_each_language_is_filled_in(void **state)
     arena_init(&a, NULL, 0);
     for (size_t i = 0; i < 2 * WEB_LANGUAGES * COUNT(views); i++) {
         const size_t variant = i % (2 * WEB_LANGUAGES);
-        struct tx tx = {.arena = &a, .now_us = AT("2026-07-01T12:00:00Z")};
+        struct tx tx = {.arena = &a, .config = &silent, .now_us = AT("2026-07-01T12:00:00Z")};
         struct buf out = BUF(1u << 17);
         guest_put(&tx, &views[i / (2 * WEB_LANGUAGES)], web_site_guest_html[variant].body[HTTP_CODING_NONE],
                   variant % WEB_LANGUAGES, &out);

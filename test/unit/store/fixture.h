@@ -208,7 +208,8 @@ static inline struct store_fixture *store_fixture_new(void)
         free(f);
         return NULL;
     }
-    f->config = (struct config){.engine = ENGINE_SQLITE, .top_data_dir = f->dir};
+    f->config =
+        (struct config){.engine = ENGINE_SQLITE, .top_data_dir = f->dir, .privacy_url = "", .privacy_contact = ""};
     return f;
 }
 
@@ -225,6 +226,8 @@ static inline void store_fixture_set_schema(struct store_fixture *f, const char 
     snprintf(f->dsn, sizeof f->dsn, "%s application_name=%s options='-c search_path=\"%s\"'", store_cluster.dsn,
              f->schema, f->schema);
     f->config = (struct config){.engine = ENGINE_POSTGRESQL,
+                                .privacy_url = "",
+                                .privacy_contact = "",
                                 .top_data_dir = f->dir,
                                 .store_dsn = f->dsn,
                                 .store_workers = 4,

@@ -56,6 +56,7 @@ static struct access_decision decide(enum access_verdict verdict, enum access_re
                                 .greeting_granted = STR("G"),
                                 .greeting_denied = STR("D"),
                                 .greeting_forwarding = STR("F"),
+                                .greeting_message = STR("M"),
                                 .voice = true,
                                 .lengths = 1 << 4};
     if (!door.no_tone)

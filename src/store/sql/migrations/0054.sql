@@ -1,6 +1,9 @@
 -- oldest program: 21
--- When grants ended, and their visits, to take label and code from those that ended long ago. An earlier program does not note the last
--- use: the last change counts then.
+-- The text that a visitor hears before leaving a message; and when grants ended, to take label, note and code from those
+-- that ended long ago, with their names in visits. An earlier program does not note the last use: the last change counts
+-- then.
+
+ALTER TABLE building ADD COLUMN greeting_message TEXT; -- NULL: the default
 
 ALTER TABLE access_grant ADD COLUMN used_at {int}; -- the last use of a grant whose uses are limited
 ALTER TABLE pass ADD COLUMN used_at {int};
