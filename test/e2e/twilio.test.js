@@ -234,6 +234,7 @@ describe('Twilio', () => {
             await api.incomingPhoneNumbers.list({ friendlyName: home.id, pageSize: 100 });
             await api.availablePhoneNumbers('US').local.list({ voiceEnabled: true, pageSize: 5 });
             const again = await api.incomingPhoneNumbers.create({ phoneNumber: offered, friendlyName: home.id, voiceUrl: `${PUBLIC_URL}/hooks/twilio/voice`, voiceMethod: 'POST', voiceFallbackUrl: `${PUBLIC_URL}/hooks/twilio/voice`, voiceFallbackMethod: 'POST', statusCallback: `${PUBLIC_URL}/hooks/twilio/status`, statusCallbackMethod: 'POST' });
+            await api.incomingPhoneNumbers.list({ friendlyName: home.id, pageSize: 100 });
             await api.incomingPhoneNumbers.list({ phoneNumber: offered, pageSize: 100 });
             await api.incomingPhoneNumbers(again.sid).remove();
             const theirs = twilio.requests.map(essence);
