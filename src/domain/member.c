@@ -4,7 +4,8 @@
 #include "domain/owner.h"
 #include "domain/owner_mail.h"
 
-#define DAY_US (86400 * US_PER_S)
+#define DAY_US     (86400 * US_PER_S)
+#define INVITED_US (7 * DAY_US) /* for which an invitation can be accepted */
 
 static struct member member_read(const struct row_membership *row)
 {
@@ -18,6 +19,7 @@ static struct member member_read(const struct row_membership *row)
         .role = (enum member_role)row->role,
         .language = row->language,
         .created_us = row->created_at,
+        .invited_until_us = v_int_or(row->invited_until, 0),
     };
 }
 
@@ -64,7 +66,8 @@ enum err member_create(struct tx *tx, const struct member *m, struct id *ret)
     e = db_exec(tx->db,
                 SQL(member_insert, .building_id = &m->building_id, .id = &id, .account_id = &account, .name = m->name,
                     .email = m->email, .phone = m->phone, .role = m->role, .language = m->language,
-                    .created_at = tx->now_us),
+                    .created_at = tx->now_us,
+                    .invited_until = m->invited_until_us ? v_time(m->invited_until_us) : v_null()),
                 NULL);
     if (!e)
         *ret = id;
@@ -94,13 +97,14 @@ static enum err check_not_owner(struct tx *tx, const struct member *m)
                : ERR_NONE;
 }
 
-enum err member_invite(struct tx *tx, const struct member *m, struct id *ret)
+enum err member_invite(struct tx *tx, struct member *m)
 {
+    m->invited_until_us = tx->now_us + INVITED_US;
     enum err e = check_not_owner(tx, m);
     if (!e)
         e = spend_invitation(tx, &m->account_id);
     if (!e)
-        e = member_create(tx, m, ret);
+        e = member_create(tx, m, &m->id);
     return e ? e : owner_mail_invitation(tx, &m->building_id, m->email, m->language);
 }
 
@@ -147,7 +151,8 @@ enum err member_of_building(struct tx *tx, const struct id *building, const stru
 enum err member_of_address(struct tx *tx, struct str email, const struct member **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, SQL(member_of_address, .email = email, .limit = MEMBERS_LISTED), &c);
+    enum err e =
+        db_query(tx->db, SQL(member_of_address, .email = email, .now = tx->now_us, .limit = MEMBERS_LISTED), &c);
     if (e)
         return e;
     struct member *list = arena_array(tx->arena, struct member, MEMBERS_LISTED);
@@ -180,8 +185,20 @@ uint32_t member_scopes(enum member_role role)
 enum err member_first(struct tx *tx, struct str email, struct member *ret)
 {
     CURSOR c;
-    const enum err e = db_one(tx->db, SQL(member_first, .email = email), &c);
+    const enum err e = db_one(tx->db, SQL(member_first, .email = email, .now = tx->now_us), &c);
     return member_found(e, &c, tx->arena, ret);
+}
+
+enum err member_accept(struct tx *tx, const struct member *m)
+{
+    int64_t accepted = 0;
+    if (!m->invited_until_us)
+        return ERR_NONE;
+    enum err e =
+        db_exec(tx->db, SQL(member_accept, .building_id = &m->building_id, .id = &m->id, .now = tx->now_us), &accepted);
+    if (e)
+        return e;
+    return accepted ? owner_mail_joined(tx, &m->building_id, m->name, m->email) : ERR_NOT_FOUND;
 }
 
 enum err member_change(struct tx *tx, const struct member *m)

@@ -1,5 +1,5 @@
 /* Invited members of a building. Its owner invites them, or the operator adds them; they sign in on the website
- * (ACCOUNT-8 to ACCOUNT-10, ACCOUNT-38 to ACCOUNT-43). */
+ * (ACCOUNT-8 to ACCOUNT-10, ACCOUNT-38 to ACCOUNT-44). */
 #pragma once
 #include "domain/key.h"
 #include "domain/tx.h"
@@ -14,6 +14,7 @@ struct member {
     enum member_role role;
     struct str language; /* of mails, one of notice_languages; STR_NONE: not given */
     int64_t created_us;
+    int64_t invited_until_us;  /* an invitation that is not accepted ends then; 0: accepted, or added by the operator */
     struct str building_label; /* of member_list and member_of_address only */
 };
 
@@ -21,9 +22,13 @@ struct member {
  * must have validated them. Fails with ERR_BUILDING_NOT_FOUND, ERR_MEMBER_EXISTS (the building has a member with that
  * e-mail), ERR_MEMBER_LIMIT. */
 enum err member_create(struct tx *tx, const struct member *m, struct id *ret) CHECKED;
-/* The same for the building's owner, whose account must be m->account_id; and queues a mail to the member. Also fails
- * with ERR_MEMBER_EXISTS if it is the owner's e-mail, and with ERR_RATE_LIMIT_EXCEEDED. */
-enum err member_invite(struct tx *tx, const struct member *m, struct id *ret) CHECKED;
+/* The same for the building's owner, whose account must be m->account_id; and queues a mail to the member, who can sign
+ * in for the first time within a week. Sets the ID and that end. Also fails with ERR_MEMBER_EXISTS if it is the owner's
+ * e-mail, and with ERR_RATE_LIMIT_EXCEEDED. */
+enum err member_invite(struct tx *tx, struct member *m) CHECKED;
+/* The person signs in as the member: an invitation is accepted, and a mail tells the owner. Fails with ERR_NOT_FOUND if
+ * it has ended. */
+enum err member_accept(struct tx *tx, const struct member *m) CHECKED;
 /* All members of all buildings, in the arena. */
 enum err member_list(struct tx *tx, const struct member **ret, size_t *ret_count) CHECKED;
 /* The members of one building, oldest first, at most MEMBERS_LISTED, in the arena. */
@@ -32,9 +37,10 @@ enum err member_of_building(struct tx *tx, const struct id *building, const stru
                             size_t *ret_count) CHECKED;
 /* The scopes of a member's website session. */
 uint32_t member_scopes(enum member_role role);
-/* The membership that an address (lower case) signs in to, in the arena. Fails with ERR_NOT_FOUND. */
+/* The membership that an address (lower case) signs in to, without invitations that have ended, in the arena. Fails
+ * with ERR_NOT_FOUND. */
 enum err member_first(struct tx *tx, struct str email, struct member *ret) CHECKED;
-/* The memberships of an address (lower case), with the building's labels, at most MEMBERS_LISTED, in the arena. */
+/* The same for all memberships of an address, with the building's labels, at most MEMBERS_LISTED, in the arena. */
 enum err member_of_address(struct tx *tx, struct str email, const struct member **ret, size_t *ret_count) CHECKED;
 /* The membership of an address in a building, in the arena. Fails with ERR_NOT_FOUND. */
 enum err member_at(struct tx *tx, const struct id *building, struct str email, struct member *ret) CHECKED;

@@ -19,6 +19,7 @@ enum owner_mail {
     OWNER_EXPORTED,
     OWNER_MINUTES,
     OWNER_INVITATION,
+    OWNER_JOINED,
     OWNER_MAILS
 };
 
@@ -156,6 +157,19 @@ enum err owner_mail_invitation(struct tx *tx, const struct id *building, struct 
                                       {STR("owner"), place.email},
                                       {STR("url"), place_name(tx->config)}};
     return owner_mail_queue(tx, OWNER_INVITATION, to, language, words, sizeof words / sizeof *words);
+}
+
+enum err owner_mail_joined(struct tx *tx, const struct id *building, struct str name, struct str email)
+{
+    struct owner_place place;
+    enum err e = owner_place(tx, building, &place);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    const struct text_word words[] = {{STR("building"), place.label},
+                                      {STR("person"), name},
+                                      {STR("email"), email},
+                                      {STR("url"), place_name(tx->config)}};
+    return owner_mail_queue(tx, OWNER_JOINED, place.email, place.language, words, sizeof words / sizeof *words);
 }
 
 static struct str browser_text(struct arena *a, struct browser_names b)

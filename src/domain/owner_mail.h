@@ -24,6 +24,9 @@ enum err owner_mail_minutes(struct tx *tx, const struct id *account, const struc
  * ERR_ACCOUNT_NOT_FOUND if the account is being deleted. */
 enum err owner_mail_invitation(struct tx *tx, const struct id *building, struct str to, struct str language) CHECKED;
 
+/* A person whom the owner invited signed in for the first time. Does nothing if the account is being deleted. */
+enum err owner_mail_joined(struct tx *tx, const struct id *building, struct str name, struct str email) CHECKED;
+
 /* A copy of all data of the account is made now, in that browser. Does nothing if a mail told of one within the hour.
  * Fails with ERR_ACCOUNT_NOT_FOUND. */
 enum err owner_mail_export(struct tx *tx, const struct id *account, struct browser_names browser,

@@ -54,6 +54,8 @@ enum err place_switch(struct tx *tx, const struct principal *who, const struct i
     if (e == ERR_ACCOUNT_NOT_FOUND || e == ERR_BUILDING_NOT_FOUND)
         e = member_at(tx, building, email, &m);
     if (!e)
+        e = member_accept(tx, &m);
+    if (!e)
         *ret = session_key_of_member(&m);
     return e;
 }

@@ -20,7 +20,7 @@ static struct str otp_input(struct str challenge, struct str otp, char ret[stati
 static enum err check_linked(struct tx *tx, struct str email)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL(challenge_linked, .email = email), &c);
+    enum err e = db_one(tx->db, SQL(challenge_linked, .email = email, .now = tx->now_us), &c);
     return e == ERR_NOT_FOUND ? ERR_NONE : e ? e : ERR_LINKED_ACCOUNT;
 }
 
@@ -159,12 +159,12 @@ static enum err principal_of_address(struct tx *tx, struct str email, struct key
     struct id account;
     struct member m = {0};
     enum err e = account_find(tx, email, &account);
-    if (e == ERR_ACCOUNT_NOT_FOUND) {
+    if (e == ERR_ACCOUNT_NOT_FOUND)
         e = member_first(tx, email, &m);
-        account = m.account_id;
-    }
     if (e == ERR_NOT_FOUND)
         e = tx->config->listed ? ERR_INVALID_OTP : account_ensure(tx, email, &account);
+    else if (!e && id_given(&m.id))
+        e = member_accept(tx, &m);
     if (e)
         return e;
     *ret = id_given(&m.id) ? session_key_of_member(&m) : session_key(&account);

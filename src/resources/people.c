@@ -9,7 +9,7 @@
 /* ---- bodies ---- */
 
 struct person_body {
-    struct val id, name, email, role, language, created_at;
+    struct val id, name, email, role, language, created_at, invited_until;
 };
 #define ROLE_DOC               "resident: sees the door, answers and opens it, and makes codes; manager: makes codes"
 #define OUT(member, type, ...) FIELD(struct person_body, member, type, __VA_ARGS__)
@@ -20,6 +20,8 @@ static const struct field person_fields[] = {
     OUT(role, T_STRING, .flags = F_REQUIRED, .values = member_role_names, .doc = ROLE_DOC),
     OUT(language, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .values = notice_languages),
     OUT(created_at, T_TIME, .flags = F_REQUIRED),
+    OUT(invited_until, T_TIME, .flags = F_REQUIRED | F_NULLABLE,
+        .doc = "when an invitation ends that is not accepted; null: the member has signed in"),
 };
 static const struct shape person_shape = SHAPE(struct person_body, "Member", person_fields);
 
@@ -82,6 +84,7 @@ static struct person_body person_body(const struct member *m)
         .role = v_str(member_role_text(m->role)),
         .language = v_str(m->language),
         .created_at = v_time(m->created_us),
+        .invited_until = m->invited_until_us ? v_time(m->invited_until_us) : v_null(),
     };
 }
 
@@ -123,7 +126,7 @@ static enum err invite_person(struct request *q, struct reply *p)
         .language = v_set(in->language) ? in->language.s : request_language(q),
         .created_us = q->tx.now_us,
     };
-    enum err e = member_invite(&q->tx, &m, &m.id);
+    enum err e = member_invite(&q->tx, &m);
     if (e == ERR_RATE_LIMIT_EXCEEDED)
         q->building_id = (struct id){0}; /* as in every answer that limits requests */
     return e ? e : reply_person(q, p, 201, &m);
@@ -187,12 +190,12 @@ static const struct route rows[] = {
     ROUTE("invitePerson", POST, PEOPLE, ROW, .body = &invitation_shape, .body_error = ERR_INVALID_MEMBER,
           .run = RUN_WRITE, .handler = invite_person, .reply = &person_shape,
           .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_CREATE_FAILED,
-          .doc =
-              ROUTE_DOC(TAG, 201, "Invite a person to a building",
-                        .description = "The person gets an e-mail, and signs in on the website. A building has at "
-                                       "most 20 members; an account can invite 10 people a day.",
-                        .body_example = "{\"name\": \"Ana\", \"email\": \"ana@example.com\", \"role\": \"resident\"}",
-                        .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_MEMBER_EXISTS, ERR_MEMBER_LIMIT))),
+          .doc = ROUTE_DOC(
+              TAG, 201, "Invite a person to a building",
+              .description = "The person gets an e-mail, and signs in on the website within a week. A building has at "
+                             "most 20 members; an account can invite 10 people a day.",
+              .body_example = "{\"name\": \"Ana\", \"email\": \"ana@example.com\", \"role\": \"resident\"}",
+              .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_MEMBER_EXISTS, ERR_MEMBER_LIMIT))),
     ROUTE("changePerson", PATCH, PEOPLE "/{memberId}", ROW, .body = &change_shape, .body_error = ERR_INVALID_MEMBER,
           .run = RUN_WRITE, .handler = change_person, .reply = &person_shape,
           .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_UPDATE_FAILED,

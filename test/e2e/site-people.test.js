@@ -138,7 +138,7 @@ describe('the owner of a building', () => {
     // ACCOUNT-42
     it('invites a person, who gets a mail in their language and signs in', async () => {
         const person = await invite({ name: ' Ana ', email: freshEmail().toUpperCase() }, { 'accept-language': 'fr' });
-        assert.deepEqual({ ...person, id: '', created_at: '' }, { id: '', name: 'Ana', email: person.email.toLowerCase(), role: 'resident', language: 'fr', created_at: '' });
+        assert.deepEqual({ ...person, id: '', created_at: '' }, { id: '', name: 'Ana', email: person.email.toLowerCase(), role: 'resident', language: 'fr', created_at: '', invited_until: person.invited_until });
         assert.deepEqual(ok(await site.get(path)).data, [person]);
         const mail = await eventually(async () => (await mailsTo(person.email))[0], 'the invitation');
         assert.match(mail.subject, /^Vous êtes invité/);
@@ -181,9 +181,12 @@ describe('the owner of a building', () => {
         for (const [person, query, left, ended] of [[ana, '', 1, 0], [eva, '?end_grants=true', 0, 1]]) {
             const { site: theirs } = await signInBrowser(client, { email: person.email });
             const made = ok(await theirs.post('/v1/unlock', { type: 'passcode' }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
+            const { api_key: key } = admin('key', 'create', '--member', person.id, '--name', 'Robot');
+            ok(await client.as(key).get('/v1/account'));
             assert.deepEqual(await remove(person, query), { id: person.id, deleted: true, grants_left: left, grants_ended: ended });
             assert.equal(ok(await site.get(`/v1/unlock/${made.id}`)).status === 'revoked', ended === 1);
             refused(await theirs.get('/v1/unlock'), 401, 'INVALID_KEY');
+            refused(await client.as(key).get('/v1/unlock'), 401, 'INVALID_KEY');
         }
         refused(await site.delete(`${path}/${ana.id}`), 404, 'NOT_FOUND');
         refused(await site.patch(`${path}/${ana.id}`, { name: 'Ana' }), 404, 'NOT_FOUND');
@@ -238,6 +241,43 @@ describe('the owner of a building', () => {
         await advance(client, DAY / 1000);
         ({ site } = await signInBrowser(client, { email: owner.email }));
         await remove(await invite({}));
+    });
+
+    // ACCOUNT-44
+    it('hears of the first sign-in, and an invitation without one ends after a week', async () => {
+        const [late, soon] = [await invite({ name: 'Late' }), await invite({ name: 'Soon' })];
+        for (const { created_at: from, invited_until: until } of [late, soon]) assert.equal(Date.parse(until) - Date.parse(from), 7 * DAY);
+        for (let i = 0; i < 2; i += 1) await signInBrowser(client, { email: soon.email });
+        const told = async () => (await mailsTo(owner.email)).filter(({ text }) => text.includes(soon.email));
+        assert.match((await eventually(async () => (await told())[0], 'the mail to the owner')).subject, /^Soon signed in to /);
+        await advance(client, 7 * DAY / 1000);
+        ({ site } = await signInBrowser(client, { email: owner.email }));
+        assert.deepEqual(ok(await site.get(path)).data, [late, { ...soon, invited_until: null }]);
+        const { site: stranger } = await signInBrowser(client, { email: late.email });
+        assert.ok(!ok(await stranger.get('/v1/places')).data.some(({ id }) => id === owner.building.id));
+        refused(await stranger.post(`/v1/places/${owner.building.id}`), 404, 'NOT_FOUND');
+        ok(await client.as(undefined).post('/v1/auth/otp', { email: late.email }));
+        const { site: theirs } = await signInBrowser(client, { email: soon.email });
+        assert.deepEqual(ok(await theirs.get('/v1/buildings')).data.map(({ id }) => id), [owner.building.id]);
+        assert.equal((await told()).length, 1);
+        for (const one of [late, soon]) await remove(one);
+    });
+
+    // ACCOUNT-42
+    it('lets in nobody by the mail alone, or by guesses', async () => {
+        const person = await invite({ language: 'en' });
+        const { text } = await eventually(async () => (await mailsTo(person.email))[0], 'the invitation');
+        const links = text.match(/https?:\/\/\S+/g) ?? [];
+        for (const link of links) assert.match(link, /^https?:\/\/[^/?#]+$/);
+        assert.doesNotMatch([owner.email, ...links].reduce((rest, one) => rest.replaceAll(one, ''), text), /\d|:\/\//);
+        const { site: stranger } = await signInBrowser(client, {});
+        refused(await stranger.post(`/v1/places/${owner.building.id}`), 404, 'NOT_FOUND');
+        const sent = await challenge(client, person.email, browser(client));
+        const guess = (otp) => browser(client).post('/v1/auth/verify', { email: person.email, purpose: 'web', challenge: sent.challenge, otp });
+        const wrong = [1, 2, 3, 4, 5].map((n) => String((Number(sent.otp) + n) % 1000000).padStart(6, '0'));
+        for (const otp of [...wrong, sent.otp]) refused(await guess(otp), 401, 'INVALID_OTP');
+        assert.ok(ok(await site.get(path)).data.every(({ invited_until: until }) => until !== null));
+        await remove(person);
     });
 
     // ACCOUNT-8

@@ -20,11 +20,13 @@ FROM building b JOIN number n ON n.number = b.virtual_number
 WHERE b.account_id = $owner:text LIMIT $limit:int
 
 -- name: export_member
-SELECT id:id, building_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time
+SELECT id:id, building_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time,
+    invited_until:time?
 FROM member WHERE building_id = $owner:text AND id > $after:any ORDER BY id LIMIT $limit:int
 
 -- name: export_membership
-SELECT id:id, building_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time
+SELECT id:id, building_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time,
+    invited_until:time?
 FROM member WHERE email = $owner:text LIMIT $limit:int
 
 -- name: export_challenge

@@ -1,11 +1,13 @@
 -- Invited members of buildings.
 
 -- columns: membership
-id:id, building_id:id, account_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time
+id:id, building_id:id, account_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time,
+    invited_until:time?
 
 -- name: member_insert
-INSERT INTO member (building_id, id, account_id, name, email, phone, role, language, created_at) VALUES ($building_id:id,
-    $id:id, $account_id:id, $name:text, $email:text, $phone:text, $role:int, $language:text, $created_at:time)
+INSERT INTO member (building_id, id, account_id, name, email, phone, role, language, created_at, invited_until)
+VALUES ($building_id:id, $id:id, $account_id:id, $name:text, $email:text, $phone:text, $role:int, $language:text,
+    $created_at:time, $invited_until:time?)
 
 -- name: member_by_email
 SELECT {membership} FROM member WHERE building_id = $building_id:id AND email = $email:text ORDER BY id LIMIT 1
@@ -23,14 +25,19 @@ SELECT {membership} FROM member WHERE id = $id:id
 
 -- name: member_first
 -- The oldest building of an address.
-SELECT {membership} FROM member WHERE email = $email:text ORDER BY building_id, id LIMIT 1
+SELECT {membership} FROM member
+WHERE email = $email:text AND (invited_until IS NULL OR invited_until > $now:time) ORDER BY building_id, id LIMIT 1
 
 -- name: member_of_address
 SELECT {membership}, (SELECT b.label FROM building b WHERE b.id = member.building_id AND b.account_id = member.account_id) AS label:text
-FROM member WHERE email = $email:text ORDER BY building_id, id LIMIT $limit:int
+FROM member WHERE email = $email:text AND (invited_until IS NULL OR invited_until > $now:time)
+ORDER BY building_id, id LIMIT $limit:int
 
 -- name: member_update
 UPDATE member SET name = $name:text, role = $role:int WHERE building_id = $building_id:id AND id = $id:id
+
+-- name: member_accept
+UPDATE member SET invited_until = NULL WHERE building_id = $building_id:id AND id = $id:id AND invited_until > $now:time
 
 -- name: member_delete
 DELETE FROM member WHERE building_id = $building_id:id AND id = $id:id

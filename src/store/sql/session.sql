@@ -1,7 +1,8 @@
 -- Sign-in challenges.
 
 -- name: challenge_linked
-SELECT 1 FROM member WHERE email = $email:text AND NOT EXISTS (SELECT 1 FROM account WHERE email = $email) LIMIT 1
+SELECT 1 FROM member WHERE email = $email:text AND (invited_until IS NULL OR invited_until > $now:time)
+    AND NOT EXISTS (SELECT 1 FROM account WHERE email = $email) LIMIT 1
 
 -- name: challenge_count
 -- The unused challenges of an address that expire after $now, all of them that expire after $since, and the end of the

@@ -189,21 +189,20 @@ static void test_a_building_has_20_members_with_an_address_each(struct tx *tx)
 static void test_an_account_invites_ten_people_a_day(struct tx *tx)
 {
     struct principal who = owner(tx);
-    struct id id;
     struct member m;
     for (int i = 0; i < INVITATIONS_MAX; i++) {
         m = guest(&who, i);
-        assert_none(member_invite(tx, &m, &id));
-        assert_none(member_remove(tx, &id)); /* and the removed ones count */
+        assert_none(member_invite(tx, &m));
+        assert_none(member_remove(tx, &m.id)); /* and the removed ones count */
     }
-    assert_error(member_invite(tx, &m, &id), ERR_RATE_LIMIT_EXCEEDED);
+    assert_error(member_invite(tx, &m), ERR_RATE_LIMIT_EXCEEDED);
     assert_true(tx->retry_after_s > 0 && tx->retry_after_s <= 86400);
     tx->now_us += tx->retry_after_s * US_PER_S;
-    assert_none(member_invite(tx, &m, &id));
+    assert_none(member_invite(tx, &m));
     struct account account;
     assert_none(account_get(tx, &who.account_id, &account));
     m.email = account.email;
-    assert_error(member_invite(tx, &m, &id), ERR_MEMBER_EXISTS);
+    assert_error(member_invite(tx, &m), ERR_MEMBER_EXISTS);
 }
 
 static void test_members_of_another_building_are_not_listed(struct tx *tx)

@@ -105,6 +105,28 @@ static void test_a_removed_member_switches_nowhere(struct tx *tx)
     assert_error(ask(tx, &b), ERR_INVALID_KEY);
 }
 
+/* ACCOUNT-44 */
+static void test_an_invitation_that_has_ended_is_no_place(struct tx *tx)
+{
+    const struct principal other = owner_of(tx, OWNER), own = owner_of(tx, ANA);
+    struct member m = {
+        .building_id = other.primary_id, .account_id = other.account_id, .name = STR("Ana"), .email = ANA};
+    struct places places;
+    assert_none(member_invite(tx, &m));
+    const struct key_options mine = session_key(&own.account_id);
+    tx->now_us = m.invited_until_us;
+    struct signed_in b = browser_of(tx, &mine);
+    assert_none(place_list(tx, &b.who, &places));
+    assert_int_equal(places.member_count, 0);
+    assert_error(enter(tx, &b, &other.primary_id), ERR_NOT_FOUND);
+    assert_none(member_remove(tx, &m.id));
+    assert_none(member_invite(tx, &m));
+    assert_none(enter(tx, &b, &other.primary_id));
+    tx->now_us = m.invited_until_us;
+    assert_none(place_list(tx, &b.who, &places));
+    assert_int_equal(places.member_count, 1);
+}
+
 static void test_two_switches_at_once_do_not_both_happen(struct tx *tx)
 {
     const struct principal other = owner_of(tx, OWNER), own = owner_of(tx, ANA);
@@ -218,7 +240,8 @@ static void test_all_sessions_of_a_person_end_wherever_they_are(struct tx *tx)
 #define TESTS(x)                                                                                                       \
     x(test_a_browser_becomes_the_owners_or_a_members_by_the_same_cookie)                                               \
         x(test_a_place_of_another_address_is_not_found) x(test_a_removed_member_switches_nowhere)                      \
-            x(test_two_switches_at_once_do_not_both_happen) x(test_a_remembered_principal_does_not_survive_a_switch)   \
-                x(test_places_are_those_of_the_address) x(test_only_listed_addresses_can_have_an_account)              \
-                    x(test_all_sessions_of_a_person_end_wherever_they_are)
+            x(test_an_invitation_that_has_ended_is_no_place) x(test_two_switches_at_once_do_not_both_happen)           \
+                x(test_a_remembered_principal_does_not_survive_a_switch) x(test_places_are_those_of_the_address)       \
+                    x(test_only_listed_addresses_can_have_an_account)                                                  \
+                        x(test_all_sessions_of_a_person_end_wherever_they_are)
 TX_RUN(TESTS)

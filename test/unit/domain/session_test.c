@@ -295,6 +295,45 @@ static void test_the_website_signs_a_member_in_to_the_building_and_an_owner_to_t
     assert_false(id_given(&key.member_id));
 }
 
+static struct member invited(struct tx *tx, struct principal *ret_who)
+{
+    struct key_issued issued = sign_in(tx, OWNER);
+    assert_none(authenticate(tx, &issued, ret_who));
+    struct member m = {.building_id = ret_who->primary_id,
+                       .account_id = ret_who->account_id,
+                       .name = STR("Guest"),
+                       .email = STR("guest@example.com")};
+    assert_none(member_invite(tx, &m));
+    return m;
+}
+
+/* ACCOUNT-44 */
+static void test_an_invitation_without_an_answer_ends_after_a_week(struct tx *tx)
+{
+    struct principal who;
+    struct challenge c;
+    const struct member m = invited(tx, &who);
+    tx->now_us = m.invited_until_us - 1;
+    assert_error(session_challenge(tx, m.email, &c), ERR_LINKED_ACCOUNT);
+    tx->now_us = m.invited_until_us;
+    assert_none(session_challenge(tx, m.email, &c));
+    assert_error(member_accept(tx, &m), ERR_NOT_FOUND);
+    const struct key_options key = admitted(tx, m.email);
+    assert_string_not_equal(key.account_id.text, who.account_id.text);
+    assert_false(id_given(&key.member_id));
+}
+
+/* ACCOUNT-44 */
+static void test_a_member_who_has_signed_in_stays_one(struct tx *tx)
+{
+    struct principal who;
+    const struct member m = invited(tx, &who);
+    tx->now_us = m.invited_until_us - 1;
+    assert_id(admitted(tx, m.email).member_id, m.id);
+    tx->now_us += 30 * 24 * 60 * MINUTES;
+    assert_id(admitted(tx, m.email).member_id, m.id);
+}
+
 static void test_where_only_listed_addresses_sign_in_members_are_listed_on_the_website(struct tx *tx)
 {
     struct key_issued issued = sign_in(tx, OWNER);
@@ -349,10 +388,12 @@ static void test_the_purge_deletes_old_challenges_in_batches(struct tx *tx)
                     x(test_the_fifth_wrong_code_invalidates_a_challenge) x(test_malformed_codes_use_attempts) x(       \
                         test_another_address_or_challenge_uses_no_attempt) x(test_a_challenge_is_valid_for_15_minutes) \
                         x(test_three_pending_challenges_are_the_limit_and_only_used_ones_make_room)                    \
-                            x(test_after_ten_unused_challenges_in_a_day_an_address_gets_one_an_hour)                   \
-                                x(test_challenges_that_are_used_do_not_count_towards_the_day) x(                       \
-                                    test_an_invited_member_without_an_account_cannot_sign_in)                          \
-                                    x(test_the_website_signs_a_member_in_to_the_building_and_an_owner_to_the_account)  \
+                            x(test_after_ten_unused_challenges_in_a_day_an_address_gets_one_an_hour) x(                \
+                                test_challenges_that_are_used_do_not_count_towards_the_day)                            \
+                                x(test_an_invited_member_without_an_account_cannot_sign_in) x(                         \
+                                    test_the_website_signs_a_member_in_to_the_building_and_an_owner_to_the_account)    \
+                                    x(test_an_invitation_without_an_answer_ends_after_a_week) x(                       \
+                                        test_a_member_who_has_signed_in_stays_one)                                     \
                                         x(test_where_only_listed_addresses_sign_in_members_are_listed_on_the_website)  \
                                             x(test_a_member_with_an_account_can_sign_in)                               \
                                                 x(test_the_purge_deletes_old_challenges_in_batches)

@@ -6,10 +6,10 @@ import { dialog, toast } from './dialog.js';
 import { field, form } from './form.js';
 import { tellError } from './page.js';
 import { language, t } from './texts.js';
-import { when } from './time.js';
+import { now, when } from './time.js';
 import { h, icon } from './view.js';
 
-/** @typedef {{id: string, name: string, email: string, role: string, created_at: string}} Person */
+/** @typedef {{id: string, name: string, email: string, role: string, created_at: string, invited_until: string | null}} Person */
 
 const path = `/v1/buildings/${building.id}/people`;
 /** @type {Record<string, string>} */
@@ -70,9 +70,15 @@ async function remove(person, draw) {
     document.getElementById('people')?.focus();
 }
 
+/** @param {Person} person */
+function stateOf({ created_at: since, invited_until: until }) {
+    if (!until) return t('people.since', { when: when(since) });
+    return Date.parse(until) > now() ? t('people.waits', { when: when(until) }) : t('people.ended');
+}
+
 /** @param {Person} person @param {() => void} draw */
 const row = (person, draw) => h('li', { key: person.id }, h('span', { class: 'sign' }, icon('person')),
-    h('div', null, h('b', null, person.name), h('span', { class: 'small quiet' }, `${person.email} · ${ROLES[person.role]} · ${t('people.since', { when: when(person.created_at) })}`)),
+    h('div', null, h('b', null, person.name), h('span', { class: 'small quiet' }, `${person.email} · ${ROLES[person.role]} · ${stateOf(person)}`)),
     h('div', { class: 'actions' },
         h('button', { type: 'button', 'aria-label': t('people.change_what', { name: person.name }), onclick: () => change(person, draw) }, t('people.change')),
         h('button', { class: 'danger', type: 'button', 'aria-label': t('people.remove_what', { name: person.name }), onclick: () => remove(person, draw).catch(tellError) }, t('people.remove'))));
