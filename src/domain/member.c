@@ -4,8 +4,7 @@
 #include "domain/owner.h"
 #include "domain/owner_mail.h"
 
-#define DAY_US     (86400 * US_PER_S)
-#define INVITED_US (7 * DAY_US) /* for which an invitation can be accepted */
+#define DAY_US (86400 * US_PER_S)
 
 static struct member member_read(const struct row_membership *row)
 {
@@ -99,7 +98,7 @@ static enum err check_not_owner(struct tx *tx, const struct member *m)
 
 enum err member_invite(struct tx *tx, struct member *m)
 {
-    m->invited_until_us = tx->now_us + INVITED_US;
+    m->invited_until_us = tx->now_us + MEMBER_INVITED_S * US_PER_S;
     enum err e = check_not_owner(tx, m);
     if (!e)
         e = spend_invitation(tx, &m->account_id);

@@ -4,8 +4,9 @@
 #include "domain/key.h"
 #include "domain/tx.h"
 
-#define MEMBERS_MAX     20 /* of one building */
-#define INVITATIONS_MAX 10 /* of one account and day (UTC) */
+#define MEMBERS_MAX      20          /* of one building */
+#define INVITATIONS_MAX  10          /* of one account and day (UTC) */
+#define MEMBER_INVITED_S (7 * 86400) /* for which an invitation can be accepted */
 
 struct member {
     struct id id, building_id, account_id;

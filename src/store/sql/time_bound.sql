@@ -77,6 +77,9 @@ UPDATE building_operation SET progressed_at = $at:time WHERE progressed_at > $be
 -- name: time_bound_webhook
 UPDATE webhook SET previous_until = $at:time WHERE previous_until > $beyond:time
 
+-- name: time_bound_member
+UPDATE member SET invited_until = $at:time WHERE invited_until > $beyond:time
+
 -- name: time_bound_box
 UPDATE box SET registered_until = $at:time WHERE registered_until > $beyond:time
 

@@ -94,6 +94,8 @@ static const struct row {
      "%2$s, 'a', %2$s, %2$s, '', 0, 0, 0, %1$lld", 60},
     {"webhook (account_id, id, created_at, url, events, secret, previous_until)", "'a', 'w', 0, '', 0, %2$s, %1$lld",
      86400},
+    {"member (building_id, id, account_id, name, email, created_at, invited_until)",
+     "'b', 'm', 'a', 'Ana', 'b@example.com', 0, %1$lld", 7 * 86400},
     {"box (name, secret, created_at, registered_until)", "'box', %2$s, 0, %1$lld", 3600},
     {"checkout (account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, return_url, "
      "checked_at)",
