@@ -15,8 +15,8 @@ import { HOSTILE, openSigned } from './lib/site-page.js';
 import { agent, changeSettings, grant, resident, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 const PAGES = ['/', '/access', '/activity', '/building', '/buildings', '/notices', '/billing', '/agents', '/webhooks', '/account'];
-/** Not below /app: these need neither key nor sign-in. */
-const ELSEWHERE = ['get /v1/health', 'get /v1/openapi.json', 'get /openapi.json', 'get /docs/agents'];
+/** Not below /app: these need neither key nor sign-in, or no page calls them. */
+const ELSEWHERE = ['get /v1/health', 'get /v1/openapi.json', 'get /openapi.json', 'get /docs/agents', 'get /v1/logs'];
 
 /** The operations that pages call, from the documents: [{method, path}], with the IDs filled in. */
 function operations(building) {
