@@ -161,7 +161,8 @@ describe('the owner of a building', () => {
 
     // ACCOUNT-43
     it('changes a role and a name, which hold at once', async () => {
-        const person = await invite({ role: 'manager' });
+        const person = await invite({ role: 'resident' });
+        assert.equal(ok(await site.patch(`${path}/${person.id}`, { role: 'manager' })).invited_until, person.invited_until);
         const { site: theirs } = await signInBrowser(client, { email: person.email });
         const MANAGER = ['account:read', 'access:read', 'access:write', 'logs:read'];
         assert.deepEqual(await scopesOf(theirs), MANAGER);
