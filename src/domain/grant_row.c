@@ -51,10 +51,9 @@ struct grant grant_row(const struct row_grant *r)
     g.max_uses = max_uses_of(r, g.remaining_uses);
     g.pass = r->windows.p;
     g.note = r->note;
-    if (g.type == GRANT_PASSCODE) {
-        const struct str code = r->access_code;
-        memcpy(g.code, code.p, code.n <= GRANT_CODE_MAX ? code.n : 0);
-    }
+    const struct str code = r->access_code; /* NULL also where retention has taken it */
+    if (g.type == GRANT_PASSCODE && code.n && code.n <= GRANT_CODE_MAX)
+        memcpy(g.code, code.p, code.n);
     if (g.pass || g.type == GRANT_ROUTINE)
         g.schedule = grant_row_schedule(&r->schedule, r->windows);
     return g;
