@@ -97,24 +97,25 @@ UPDATE access_grant SET revoked = 1, version = version + 1, updated_at = $update
 WHERE {in_building} AND revoked = 0 AND id = $id:idbytes
 RETURNING {ended}
 
+-- part: end
+-- When a grant ended, or will: the expression of the indexes access_grant_ended and pass_ended.
+(CASE WHEN revoked = 1 THEN coalesce(updated_at, created_at)
+    WHEN remaining_uses = 0 THEN coalesce(used_at, updated_at, created_at) ELSE ends_at END)
+
 -- name: grant_forget
 -- Takes label and code from grants that ended before $before, at most $limit and 200: by a number, PostgreSQL knows that
 -- these are few. The receipt of the request stays.
 UPDATE access_grant SET label = '', access_code = NULL, note = NULL, version = version + 1
 FROM (SELECT * FROM (SELECT building AS of_building, revoked AS was_revoked, id AS of_id FROM access_grant {by access_grant_ended}
-    WHERE label <> '' AND (CASE WHEN revoked = 1 THEN coalesce(updated_at, created_at)
-        WHEN remaining_uses = 0 THEN coalesce(used_at, updated_at, created_at) ELSE ends_at END) < $before:time
-    ORDER BY (CASE WHEN revoked = 1 THEN coalesce(updated_at, created_at)
-        WHEN remaining_uses = 0 THEN coalesce(used_at, updated_at, created_at) ELSE ends_at END) LIMIT $limit:int) AS old LIMIT 200) AS old
+    WHERE label <> '' AND {end} < $before:time
+    ORDER BY {end} LIMIT $limit:int) AS old LIMIT 200) AS old
 WHERE access_grant.building = of_building AND access_grant.revoked = was_revoked AND access_grant.id = of_id
 
 -- name: pass_forget
 UPDATE pass SET label = '', access_code = NULL, note = NULL, version = version + 1
 FROM (SELECT * FROM (SELECT building_id AS of_building, revoked AS was_revoked, id AS of_id FROM pass {by pass_ended}
-    WHERE label <> '' AND (CASE WHEN revoked = 1 THEN coalesce(updated_at, created_at)
-        WHEN remaining_uses = 0 THEN coalesce(used_at, updated_at, created_at) ELSE ends_at END) < $before:time
-    ORDER BY (CASE WHEN revoked = 1 THEN coalesce(updated_at, created_at)
-        WHEN remaining_uses = 0 THEN coalesce(used_at, updated_at, created_at) ELSE ends_at END) LIMIT $limit:int) AS old LIMIT 200) AS old
+    WHERE label <> '' AND {end} < $before:time
+    ORDER BY {end} LIMIT $limit:int) AS old LIMIT 200) AS old
 WHERE pass.building_id = of_building AND pass.revoked = was_revoked AND pass.id = of_id
 
 -- name: grant_erase
