@@ -247,7 +247,7 @@ describe('passes on the page Access', () => {
             await page.keyboard.press('Escape');
             await page.locator('dialog').waitFor({ state: 'detached' });
             await page.locator('.grants .sharing').first().click();
-            await page.locator('dialog .letter').waitFor();
+            await page.locator('dialog .invitation').waitFor();
             assert.equal(await page.getByText(sentence).count(), 0); // it was told once
             await page.context().close();
         }

@@ -107,7 +107,7 @@ const button = (text, onclick, kind = 'primary') => h('button', { class: kind, t
 function pass() {
     const plan = plans.find((one) => one.id === subscription.type);
     const late = subscription.status === 'past_due';
-    return h('section', { class: 'pass', 'aria-labelledby': 'plan', key: 'pass' },
+    return h('section', { class: 'plan', 'aria-labelledby': 'plan', key: 'pass' },
         h('span', { class: late ? 'state late' : 'state' }, late ? t('late') : t('active')),
         h('h2', { id: 'plan' }, NAMES[subscription.type] ?? subscription.type),
         plan && h('p', { class: 'figure' }, price(plan, count)),

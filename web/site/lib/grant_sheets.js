@@ -235,7 +235,7 @@ export function shareSheet(grant, codesLeft) {
             grant.access_code && figures(grant.access_code),
             pass && h('p', { class: 'quiet', key: 'sentence' }, sentence(pass)),
             missingNote(draw),
-            opens && h('p', { class: 'letter', key: 'letter' }, text, url && h('span', { class: 'url' }, url)),
+            opens && h('p', { class: 'invitation', key: 'invitation' }, text, url && h('span', { class: 'url' }, url)),
             codesLeft !== undefined && h('p', { class: 'note', key: 'codes' }, t('grant.codes_left', { count: codesLeft })),
             grant.type === 'timer' && opensNow(grant) && h('p', { class: 'hint', key: 'timer' }, t('grant.timer_hint')),
             problem && h('p', { class: 'note bad', role: 'alert', key: 'problem' }, problem),
