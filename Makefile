@@ -173,7 +173,7 @@ check-systemd: build $(NODE_MODULES) ## the package's units under a systemd that
 
 check: lint fuzz-check check-build ## everything that is neither a test nor a benchmark
 
-lint: $(NODE_MODULES) ## format, documents, English, names, sizes, texts, types of the pages' scripts, commit messages, clang's warnings, clang-tidy and cppcheck
+lint: build $(NODE_MODULES) ## format, documents, English, names, sizes, texts, types of the pages' scripts, commit messages, clang's warnings, clang-tidy and cppcheck
 	scripts/setup check
 	@clang-format --dry-run -Werror $(SOURCES)
 	scripts/check-docs
@@ -183,6 +183,7 @@ lint: $(NODE_MODULES) ## format, documents, English, names, sizes, texts, types 
 	scripts/check-cursors
 	scripts/check-sizes
 	scripts/check-texts
+	node web/types.mjs
 	$(E2E)/node_modules/.bin/tsc -p web/site/jsconfig.json
 	scripts/check-commits
 	+$(BUILD) KIND=clang warnings

@@ -13,7 +13,7 @@ import { exactly, when } from './lib/time.js';
 import { h, icon, patch } from './lib/view.js';
 
 /** @typedef {import('./lib/grant.js').Grant} Grant */
-/** @typedef {{data: Grant[], pagination: {cursor: string | null, has_more: boolean}}} Page */
+/** @typedef {import('./contract.js').Schemas['UnlockPage']} Page */
 
 const PAGE = 50;
 const AT_ONCE = 4; // pages that one press reads at most

@@ -13,8 +13,8 @@ import { date, exactly, when } from './lib/time.js';
 import { h, patch } from './lib/view.js';
 
 /**
- * @typedef {{id: string, browser: string | null, system: string | null, signed_in_at: string, last_used_at: string, remembered: boolean, current: boolean}} Browser
- * @typedef {{phone_number: string | null, verified: boolean, verified_at: string | null, pending: {phone_number: string, expires_at: string, attempts_left: number} | null}} Phone
+ * @typedef {import('./contract.js').Schemas['Browser']} Browser
+ * @typedef {import('./contract.js').Schemas['PhoneStatus']} Phone
  */
 
 /** @type {Phone} null for a member of the building, as the account's end and its copy are the owner's */ let phone = data.phone;

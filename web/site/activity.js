@@ -197,7 +197,7 @@ function list() {
 
 function messageList() {
     /** @type {Visit[]} */
-    const messages = data.visits.data.filter((/** @type {Visit} */ one) => one.message_seconds !== null && one.call_id).slice(0, 5);
+    const messages = data.visits.data.filter((one) => one.message_seconds !== null && one.call_id).slice(0, 5);
     return messages.length > 0 && h('section', { class: 'card', 'aria-labelledby': 'messages' }, h('h2', { id: 'messages' }, t('messages')),
         h('ul', { class: 'rows' }, messages.map((one) => h('li', { key: one.id, class: 'said' },
             h('div', null, h('b', { class: 'num' }, callerOf(one)), h('span', { class: 'small quiet num' }, when(one.started_at))),
@@ -304,11 +304,11 @@ whenSeen(({ type }) => /^call\.(ring|released|code_wrong|forwarded|opened|messag
 
 /** Explains the visit of a call, which Home leads to. @param {string} id */
 async function explain(id) {
-    const known = [...data.visits.data, ...state.visits].find((/** @type {Visit} */ visit) => visit.call_id === id);
+    const known = [...data.visits.data, ...state.visits].find((visit) => visit.call_id === id);
     if (known) return why(known, nameOf);
     const { started_at: time } = await call('GET', `/v1/calls/${id}`);
     const page = await call('GET', `/v1/visits?limit=100&since=${time}&until=${time}`);
-    const found = page.data.find((/** @type {Visit} */ visit) => visit.id === id);
+    const found = page.data.find((visit) => visit.id === id);
     return found && why(found, nameOf);
 }
 

@@ -11,22 +11,22 @@ import { t } from './lib/texts.js';
 import { exactly, now, when } from './lib/time.js';
 import { h, patch } from './lib/view.js';
 
-/** @typedef {{id: string, name: string, scopes?: string[], expires_at: string | null, last_used_at: string | null, type: string}} Key */
+/** @typedef {import('./contract.js').Schemas['Key']} Key */
 
 /** The scopes that are chosen at first. */
 const FIRST = 4;
-const own = SCOPES.filter(([scope]) => data.account.capabilities.scopes.some((/** @type {string} */ one) => one === scope || one === 'owner'));
+const own = SCOPES.filter(([scope]) => data.account.capabilities.scopes.some((one) => one === scope || one === 'owner'));
 
 /** @type {Key[]} */
-let keys = data.keys.data.filter((/** @type {Key} */ key) => key.type === 'agent');
+let keys = data.keys.data.filter((key) => key.type === 'agent');
 /** @type {{id: string, name: string, text: string} | undefined} */
 let fresh;
 
-const over = (/** @type {Key} */ key) => key.expires_at !== null && Date.parse(key.expires_at) <= now();
+const over = (/** @type {Key} */ key) => key.expires_at ? Date.parse(key.expires_at) <= now() : false;
 const names = (/** @type {string[]} */ scopes) => [...SCOPES, ...EARLIER_SCOPES].filter(([scope]) => scopes.includes(scope)).map(([, text]) => text);
 
 async function reread() {
-    keys = (await call('GET', '/v1/auth/keys')).data.filter((/** @type {Key} */ key) => key.type === 'agent');
+    keys = (await call('GET', '/v1/auth/keys')).data.filter((key) => key.type === 'agent');
     draw();
 }
 
@@ -38,7 +38,7 @@ async function make(values) {
     try {
         const made = await call('POST', '/v1/auth/keys', { name, scopes, expires_in_days: Number(values.days) });
         fresh = { id: made.id, name, text: made.api_key };
-        keys = [{ id: made.id, name, scopes: made.scopes, expires_at: made.expires_at, last_used_at: null, type: 'agent' }, ...keys];
+        keys = [{ id: made.id, name, scopes: made.scopes, expires_at: made.expires_at, last_used_at: null, type: 'agent', current: false }, ...keys];
         draw();
     } catch (error) {
         // An answer that was lost may have made a key, which nobody can read again.

@@ -7,8 +7,8 @@ import { language, t } from './lib/texts.js';
 import { h, patch } from './lib/view.js';
 
 /**
- * @typedef {{id: string, available: boolean, amount: number | null, currency: string, interval?: string, interval_count?: number}} Plan
- * @typedef {{status: string, payment_required: boolean, id?: string | null, request_id?: string, plan?: string, url?: string | null}} Checkout
+ * @typedef {import('./contract.js').Schemas['Plan']} Plan
+ * @typedef {import('./contract.js').Schemas['Checkout']} Checkout
  */
 
 /** @type {Plan[]} */ const plans = data.plans.data;

@@ -15,18 +15,14 @@ import { h, icon, patch } from './lib/view.js';
 import { sentenceOf } from './lib/visits.js';
 
 /**
- * @typedef {{length_ms: number, gap_ms: number, delay_ms: number, repeat: number, mode: string, before_greeting: boolean}} Release
- * @typedef {{numbers: string[], strategy: string, seconds: number, accept: boolean, message: boolean}} Ring
- * @typedef {{mode: string, numbers: string[], others: string}} Callers
- * @typedef {{virtual_number: string | null, unlock_tone: string | null, greeting_welcome: string, greeting_granted: string, greeting_denied: string,
- *   greeting_forwarding: string, greeting_message: string, release: Release, ring: Ring, callers: Callers, known_callers: string[], label: string, address: import('./lib/address.js').Address | null, call_box_name: string | null,
- *   timezone?: string | null, forward_phone: string | null, version: string | null, editable: boolean}} Settings
- * @typedef {{phone_number: string | null, verified: boolean}} Phone
+ * @typedef {import('./contract.js').Schemas['ReleaseForm']} Release
+ * @typedef {import('./contract.js').Schemas['BuildingSettings']} Settings
+ * @typedef {import('./contract.js').Schemas['PhoneStatus']} Phone
  */
 
 /** @type {Settings} */ let settings = data.settings;
 /** @type {Phone} */ let phone = data.phone;
-const path = `/v1/buildings/${building.id}/settings`;
+const path = /** @type {const} */ (`/v1/buildings/${building.id}/settings`);
 const sandbox = document.querySelector('.try') !== null;
 
 // ---- saving: the version that the person saw, and both versions if it is not the last ----

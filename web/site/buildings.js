@@ -12,9 +12,8 @@ import { h, icon, patch } from './lib/view.js';
 
 /**
  * @typedef {import('./lib/data.js').Building & {address: Record<string, string> | null}} Place
- * @typedef {{current_quantity: number, new_quantity: number, currency: string, next_invoice_amount_due: number, per_building_amount: number | null, interval?: string}} Billing
- * @typedef {{action: string, id: string, status: string, input: any, billing: Billing, expires_at: string, building_id: string | null,
- *   result: any}} Operation
+ * @typedef {import('./contract.js').Schemas['BuildingOperation']} Operation
+ * @typedef {import('./contract.js').Schemas['BuildingAddOperation']} Addition
  */
 
 let places = /** @type {Place[]} */ (data.buildings.data);
@@ -64,15 +63,16 @@ const STATES = {
 function progress() {
     const state = operation && STATES[operation.status];
     if (!operation || !state) return false;
-    const { input, result, status, id } = operation;
+    const { input, status, id } = operation;
     const adding = operation.action === 'add';
+    const added = operation.action === 'add' && status === 'succeeded' ? operation.result : null;
     return h('section', { class: `note ${state[0]}`, role: 'status', key: 'progress' },
         h('p', null, h('b', null, input.label), ' · ', state[adding ? 1 : 2]),
         status === 'running' && h('progress', { class: 'meter', 'aria-label': state[adding ? 1 : 2] }),
         status === 'running' && h('p', { class: 'small quiet' }, t('running_hint')),
         status === 'reconciliation_required' && h('p', null, t('stuck_hint'), ' ', h('code', null, id)),
-        status === 'succeeded' && adding && h('p', { class: 'num' }, result.virtual_number ? t('added_hint', { number: phoneText(result.virtual_number) }) : t('added_waits')),
-        status === 'succeeded' && adding && h('div', { class: 'actions' }, h('button', { class: 'primary', type: 'button', onclick: () => choose(result.building_id, '/building') }, t('set_up'))));
+        added && h('p', { class: 'num' }, added.virtual_number ? t('added_hint', { number: phoneText(added.virtual_number) }) : t('added_waits')),
+        added && h('div', { class: 'actions' }, h('button', { class: 'primary', type: 'button', onclick: () => choose(added.building_id, '/building') }, t('set_up'))));
 }
 
 // ---- the quote ----
@@ -122,11 +122,11 @@ function confirmation(quote, once, again, done) {
 async function add() {
     /** @type {Record<string, any>} */
     let input = { country: 'US' };
-    /** @type {Operation | undefined} */
+    /** @type {Addition | undefined} */
     let quote;
     let once = newKey();
     const preview = async () => {
-        quote = /** @type {Operation} */ (await call('POST', '/v1/buildings/preview', { action: 'add', label: input.label, unlock_tone: input.unlock_tone, address: addressOf(input), ...(input.timezone && { timezone: input.timezone }) }));
+        quote = /** @type {Addition} */ (await call('POST', '/v1/buildings/preview', { action: 'add', label: input.label, unlock_tone: input.unlock_tone, address: addressOf(input), ...(input.timezone && { timezone: input.timezone }) }));
         once = newKey();
     };
     const done = await dialog(t('add_title'), (/** @type {(value?: Operation) => void} */ close, redraw) => [quote ? h('div', { class: 'stack', key: 'quote' },
@@ -165,9 +165,9 @@ async function add() {
 
 /**
  * Asks for the building's clock where its state has more than one; else tells it.
- * @param {{timezone: string, timezones: string[]}} input @param {(timezone: string) => Promise<void>} choose
+ * @param {{timezone?: string, timezones?: string[]}} input @param {(timezone: string) => Promise<void>} choose
  */
-const clocks = ({ timezone, timezones }, choose) => (timezones.length > 1
+const clocks = ({ timezone = '', timezones = [] }, choose) => (timezones.length > 1
     ? field({
         name: 'timezone', label: t('clock'), value: timezone, options: [...new Set([timezone, ...timezones])].map((name) => [name, city(name)]),
         onchange: (/** @type {Event} */ event) => choose(/** @type {HTMLSelectElement} */ (event.target).value).catch(tellError),

@@ -9,8 +9,7 @@ import { errorText, t } from './lib/texts.js';
 import { h, patch } from './lib/view.js';
 
 /**
- * @typedef {{client: string | null, client_host: string | null, unread: boolean, host: string | null, this_device: boolean,
- *   scopes: string[], error: string | null, reason: string | null, back: string | null, voucher: string | null}} Asked
+ * @typedef {import('./contract.js').Schemas['AuthorizationRequest']} Asked
  */
 
 /** The request as this page was opened with it: its data can be read again, but this stays. @type {Asked} */

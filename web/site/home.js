@@ -18,8 +18,8 @@ import { row, sentenceOf } from './lib/visits.js';
 
 /**
  * @typedef {import('./lib/grant.js').Grant} Grant
- * @typedef {{id: string, type: string, label: string, result: string, next_at: string | null}} Part
- * @typedef {{verdict: string, reason: string, grant_id: string | null, grant_label: string | null, keypad_closed_until: string | null, grants: Part[], more_grants: number}} Decision
+ * @typedef {import('./contract.js').Schemas['DecisionGrant']} Part
+ * @typedef {import('./contract.js').Schemas['Decision']} Decision
  * @typedef {import('./lib/visits.js').Visit} Visit
  * @typedef {import('./lib/view.js').Child} Child
  */

@@ -9,15 +9,15 @@ import { date } from './lib/time.js';
 import { h, patch } from './lib/view.js';
 
 /**
- * @typedef {{id: string, browser: string | null, system: string | null, current: boolean, notices: string[], since: string}} Subscribed
- * @typedef {{application_server_key: string, browsers: Subscribed[], email: string[]}} Notices
+ * @typedef {import('./contract.js').Schemas['NoticeBrowser']} Subscribed
+ * @typedef {import('./contract.js').Schemas['Notices']} Notices
  */
 
 /** @type {Notices} */ let notices = data.notices;
 let lost = false;
-const path = `/v1/buildings/${building.id}/notices`;
+const path = /** @type {const} */ (`/v1/buildings/${building.id}/notices`);
 
-/** The names of notices, as the service has them, and their texts. @type {[string, string][]} */
+/** The names of notices, as the service has them, and their texts. @type {[Subscribed['notices'][number], string][]} */
 const KINDS = [['ring', t('ring')], ['opened', t('opened')], ['refused', t('refused')], ['last_use', t('last_use')], ['guessing', t('guessing')]];
 const BY_MAIL = KINDS.filter(([name]) => name !== 'guessing');
 

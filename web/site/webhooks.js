@@ -10,14 +10,14 @@ import { exactly, when } from './lib/time.js';
 import { h, patch } from './lib/view.js';
 
 /**
- * @typedef {{id: string, url: string, events: string[], active: boolean, created_at: string}} Endpoint
- * @typedef {{id: string, event_id: string, type: string, status: string, attempts: number, created_at: string, next_attempt_at: string | null, last_attempt_at: string | null, last_status_code: number | null, last_error: string | null}} Delivery
+ * @typedef {import('./contract.js').Schemas['WebhookEndpoint']} Endpoint
+ * @typedef {import('./contract.js').Schemas['WebhookDelivery']} Delivery
  * @typedef {{open: boolean, busy: boolean, error: string, list: Delivery[], cursor: string | null, looks: number}} Log
  */
 
 const MAX = 5;
 const ATTEMPTS = 5;
-/** @type {[string, string][]} */
+/** @type {[Endpoint['events'][number], string][]} */
 const EVENTS = [['access.granted', t('granted')], ['access.denied', t('denied')], ['access.call_forwarded', t('forwarded')], ['unlock.no_uses_remaining', t('used_up')]];
 const NAMES = Object.fromEntries([...EVENTS, ['webhook.test', t('tested')]]);
 /** @type {Record<string, {mark: string, tone: '' | 'good' | 'bad' | 'warn', text: string}>} */
@@ -57,7 +57,7 @@ async function read(id, next = false) {
     draw();
     try {
         const page = await call('GET', `/v1/webhooks/${id}/deliveries?limit=${PAGE}${next ? `&cursor=${log.cursor}` : ''}`);
-        const known = new Set(page.data.map((/** @type {Delivery} */ one) => one.id));
+        const known = new Set(page.data.map((one) => one.id));
         log.list = next ? [...log.list, ...page.data] : [...page.data, ...log.list.filter((one) => !known.has(one.id))];
         if (next || log.list.length === page.data.length) log.cursor = page.pagination.cursor;
     } catch (error) {

@@ -26,12 +26,14 @@ export function whenSignedOut(ask) {
 const OF_BUILDING = /^\/v1\/(unlock|visits|calls)\b/;
 
 /**
- * @param {string} method
- * @param {string} path below /app, with its query
+ * @template {string} Method
+ * @template {string} Path
+ * @param {Method} method
+ * @param {Path} path below /app, with its query
  * @param {object} [body]
  * @param {{once?: string, match?: string | number}} [options] once: the Idempotency-Key, of newKey(); match: the version
  *   that is changed
- * @returns {Promise<any>} the body of the answer, a Blob if it is not JSON; fails with a CallError
+ * @returns {Promise<import('../contract.js').Answer<Method, Path>>} the body of the answer, a Blob if it is not JSON; fails with a CallError
  */
 export async function call(method, path, body, options = {}) {
     try {

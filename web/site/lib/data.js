@@ -1,10 +1,8 @@
 // The first data of the page, which came with it; see src/site/pages.c.
 
 /**
- * @typedef {{id: string, label: string, virtual_number: string | null, is_primary: boolean, provisioned: boolean, timezone?: string | null}} Building
- * @typedef {{id: string, label: string, role: string, current: boolean}} Place
- * @typedef {{id: string, email: string, subscription: {type: string, status: string}, virtual_number: string | null} & Record<string, any>} Account
- * @typedef {{page: {kept?: boolean, at: string, building: string, seq: number, closed: string[], door: import('./live.js').LiveEvent[]}, account: Account, buildings: {data: Building[]}, places: {data: Place[], can_create: boolean}} & Record<string, any>} PageData
+ * @typedef {import('../contract.js').Schemas['Building']} Building
+ * @typedef {{page: {kept?: boolean, at: string, building: string, seq: number, closed: string[], door: import('./live.js').LiveEvent[]}} & import('../contract.js').Data} PageData
  */
 
 /** The answers of the page's parts by their names. Empty on a page for people who are not signed in. */

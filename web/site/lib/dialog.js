@@ -149,7 +149,7 @@ export function toast(text, about = text) {
 
 /**
  * Does something after a moment in which it can be undone; at once if the page is left.
- * @param {string} text says that it is done @param {() => Promise<void>} act @param {string} [about] as of `toast`
+ * @param {string} text says that it is done @param {() => Promise<unknown>} act @param {string} [about] as of `toast`
  * @returns {Promise<boolean>} true if it was done
  */
 export async function later(text, act, about = text) {

@@ -6,12 +6,9 @@ import { t } from './texts.js';
 import { city, dayNames, exactTime, hour, length, now, placeNote, when, zone } from './time.js';
 
 /**
- * @typedef {'timer' | 'passcode' | 'routine'} Kind
- * @typedef {'active' | 'scheduled' | 'inactive' | 'exhausted' | 'expired' | 'revoked'} Status
- * @typedef {{id: string, type: Kind, label: string, enabled: boolean, version: number, status: Status, created_at: string, created_by_name?: string,
- *   starts_at?: string, ends_at?: string | null, remaining_uses?: number | null, access_code?: string,
- *   enter_code_with_voice?: boolean, days?: string[], start?: string, end?: string, timezone?: string, codes_left?: number,
- *   pass?: {from: string | null, until: string | null, windows: import('./pass.js').Window[], timezone: string, note: string | null, next_opening: string | null}}} Grant
+ * @typedef {Grant['type']} Kind
+ * @typedef {Grant['status']} Status
+ * @typedef {import('../contract.js').Schemas['Unlock']} Grant
  * @typedef {{days?: string[], start?: string, end?: string}} Window
  */
 

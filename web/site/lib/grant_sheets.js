@@ -201,7 +201,7 @@ function guestPage({ url }, flip) {
  * @param {Grant} grant @param {number} [codesLeft] of four digits, if its creation told that they are few
  */
 export function shareSheet(grant, codesLeft) {
-    const path = `/v1/unlock/${grant.id}/link`;
+    const path = /** @type {const} */ (`/v1/unlock/${grant.id}/link`);
     /** @type {Link | undefined} */
     let link;
     let problem = '';

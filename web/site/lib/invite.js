@@ -29,7 +29,7 @@ export async function openFor({ label = '', minutes = [15, 60, 180], uses = 1 } 
             submit: async (values, once) => {
                 const body = { type: 'timer', label: values.label.trim() || t('invite.visitor'), expires_in_minutes: Number(values.minutes), remaining_uses: uses };
                 const { id, ends_at } = await call('POST', '/v1/unlock', body, { once });
-                if (!shut()) toast(t('invite.until', { time: when(ends_at) }), id);
+                if (!shut()) toast(t('invite.until', { time: when(/** @type {string} */ (ends_at)) }), id);
                 close(true);
             },
         }, lengths('minutes', minutes, minutes[0]),

@@ -9,9 +9,9 @@ import { language, t } from './texts.js';
 import { now, when } from './time.js';
 import { h, icon } from './view.js';
 
-/** @typedef {{id: string, name: string, email: string, role: string, created_at: string, invited_until: string | null}} Person */
+/** @typedef {import('../contract.js').Schemas['Member']} Person */
 
-const path = `/v1/buildings/${building.id}/people`;
+const path = /** @type {const} */ (`/v1/buildings/${building.id}/people`);
 /** @type {Record<string, string>} */
 const ROLES = { resident: t('people.resident'), manager: t('people.manager') };
 const ERRORS = { INVALID_EMAIL: 'email', MEMBER_EXISTS: 'email' };

@@ -23,7 +23,7 @@ async function saveAll(draw) {
     try {
         /** @type {string[]} */
         const parts = [];
-        for (let cursor = ''; cursor !== null;) {
+        for (let cursor = /** @type {string | null} */ (''); cursor !== null;) {
             const part = await call('GET', `/v1/account/export${cursor && `?cursor=${encodeURIComponent(cursor)}`}`);
             parts.push(part.text);
             read += part.text.length;

@@ -9,9 +9,9 @@ import { t } from './texts.js';
 import { when } from './time.js';
 import { h } from './view.js';
 
-/** @typedef {{id: string, greeting: string, seconds: number, created_at: string}} Recording greeting: "welcome" ... */
+/** @typedef {import('../contract.js').Schemas['Recording']} Recording greeting: "welcome" ... */
 
-const path = `/v1/buildings/${building.id}/recordings`;
+const path = /** @type {const} */ (`/v1/buildings/${building.id}/recordings`);
 /** @type {Recording[]} */
 let recordings = data.recordings.data;
 let tell = () => {};

@@ -2,7 +2,7 @@
 // texts: scope.
 import { t } from './texts.js';
 
-/** In the order of their reach: [scope, text]. @type {[string, string][]} */
+/** In the order of their reach: [scope, text]. @type {[import('../contract.js').Schemas['AuthorizationRequest']['scopes'][number], string][]} */
 export const SCOPES = [
     ['account:read', t('scope.account_read')], ['access:read', t('scope.access_read')], ['access:write', t('scope.access_write')], ['logs:read', t('scope.logs_read')],
     ['calls:listen', t('scope.calls_listen')],

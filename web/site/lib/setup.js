@@ -10,7 +10,7 @@ import { money } from './time.js';
 import { h } from './view.js';
 
 /** @typedef {import('./view.js').Child} Child */
-/** @typedef {{id: string, available: boolean, amount: number | null, currency: string}} Plan */
+/** @typedef {import('../contract.js').Schemas['Plan']} Plan */
 
 /** @type {Record<string, string>} */
 const PLANS = { weekly: t('setup.weekly'), yearly: t('setup.yearly') };
@@ -18,7 +18,7 @@ const PLANS = { weekly: t('setup.weekly'), yearly: t('setup.yearly') };
 /** Leads to the billing provider's checkout of the plan that the person chooses. False if they choose none. */
 export async function choosePlan() {
     /** @type {Plan[]} */
-    const plans = (await call('GET', '/v1/plans')).data.filter((/** @type {Plan} */ plan) => plan.available);
+    const plans = (await call('GET', '/v1/plans')).data.filter((plan) => plan.available);
     const once = newKey();
     await dialog(t('setup.plan'), () => [
         h('p', { class: 'quiet' }, plans.length > 0 ? t('setup.plan_lead') : t('setup.no_plan')),
@@ -26,7 +26,7 @@ export async function choosePlan() {
             key: plan.id,
             class: 'choice',
             button: t('setup.pay'),
-            submit: async () => location.assign((await call('POST', '/v1/billing/checkout', { plan: plan.id }, { once: `${once}-${plan.id}` })).url),
+            submit: async () => location.assign((await call('POST', '/v1/billing/checkout', { plan: plan.id }, { once: `${once}-${plan.id}` })).url ?? '/billing'), // where it waits for one that is prepared
         }, h('b', null, PLANS[plan.id] ?? plan.id), plan.amount !== null && h('span', { class: 'figure' }, money(plan.amount, plan.currency)))),
     ]);
     return false;
@@ -34,7 +34,7 @@ export async function choosePlan() {
 
 /** Asks for the tone. @returns {Promise<boolean>} true if it was saved */
 export async function setTone() {
-    const path = `/v1/buildings/${building.id}/settings`;
+    const path = /** @type {const} */ (`/v1/buildings/${building.id}/settings`);
     return await dialog(t('setup.tone'), (close) => [
         h('p', { class: 'quiet' }, t('setup.tone_lead')),
         form({
@@ -42,7 +42,7 @@ export async function setTone() {
             submit: async ({ unlock_tone }) => {
                 // Only the tone changes, so the newest version will do.
                 const { version } = await call('GET', path);
-                await call('PATCH', path, { unlock_tone: unlock_tone.trim() }, { match: version });
+                await call('PATCH', path, { unlock_tone: unlock_tone.trim() }, { match: version ?? '' });
                 close(true);
             },
         }, field({
@@ -67,7 +67,7 @@ function needsCode(error) {
 export async function setPhone({ title = t('setup.phone'), lead = t('setup.phone_lead'), note, use } = {}) {
     const { pending } = await call('GET', '/v1/account/phone');
     let number = pending?.phone_number ?? '';
-    let sent = pending?.attempts_left > 0;
+    let sent = (pending?.attempts_left ?? 0) > 0;
     let confirmed = false;
     return await dialog(title, (/** @type {(value?: boolean) => void} */ close, draw) => [
         h('p', { class: 'quiet', role: 'status' }, sent ? t('setup.phone_sent', { number: phoneText(number) }) : lead),

@@ -12,8 +12,8 @@ import { callerOf, keyName, reasonText, sentenceOf, UNUSABLE } from './visits.js
  * @typedef {import('./view.js').Child} Child
  * @typedef {import('./visits.js').Visit} Visit
  * @typedef {(id?: string) => string | undefined} NameOf the label of a grant, if it is known
- * @typedef {{at_ms: number, step: string, detail?: string, number?: string, grant_id?: string, key_id?: string, key_name?: string}} Step
- * @typedef {{id: string, started_at: string, duration_ms: number | null, caller: string | null, outcome: string, message_seconds: number | null, steps: Step[]}} Call
+ * @typedef {import('../contract.js').Schemas['CallStep']} Step
+ * @typedef {import('../contract.js').Schemas['Call']} Call
  */
 
 /** @param {Step} step "opens_next" */

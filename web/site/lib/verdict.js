@@ -6,9 +6,8 @@ import { h, icon } from './view.js';
 import { reasonText, UNUSABLE } from './visits.js';
 
 /**
- * @typedef {{id: string, type: string, label: string, result: string, next_at: string | null}} Part
- * @typedef {{at: string, verdict: string, reason: string, grant_id: string | null, grant_label: string | null, keypad_closed_until: string | null,
- *   code: {result: string, unlock_id: string | null, name: string | null} | null, grants: Part[], more_grants: number}} Decision
+ * @typedef {import('../contract.js').Schemas['DecisionGrant']} Part
+ * @typedef {import('../contract.js').Schemas['Decision']} Decision
  */
 
 /** @type {Record<string, [string, string]>} */

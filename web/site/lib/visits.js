@@ -6,11 +6,10 @@ import { h, icon } from './view.js';
 
 /**
  * @typedef {import('./view.js').Child} Child
- * @typedef {{kind: string, unlock_id: string | null, name: string | null, number: string | null}} Opener
- * @typedef {{code: string, unlock_id: string | null, name: string | null}} Reason
- * @typedef {{id: string, call_id: string | null, started_at: string, ended_at: string | null, caller: string | null, outcome: string,
- *   opened_by: Opener | null, reason: Reason | null, message_seconds: number | null}} Visit
- * @typedef {{data: Visit[], pagination: {cursor: string | null, has_more: boolean}}} VisitPage
+ * @typedef {import('../contract.js').Schemas['VisitOpener']} Opener
+ * @typedef {import('../contract.js').Schemas['VisitReason']} Reason
+ * @typedef {import('../contract.js').Schemas['Visit']} Visit
+ * @typedef {import('../contract.js').Schemas['VisitPage']} VisitPage
  */
 
 /** The text, the drawing and the class of each outcome. @type {Record<string, [string, string, string]>} */
