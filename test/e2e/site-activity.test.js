@@ -276,7 +276,7 @@ describe('the page of visits', () => {
         await page.getByRole('button', { name: 'Ask the door' }).click();
         await page.getByText('The caller gets in').waitFor();
         await page.getByText('“Dog walker” opens the door.').waitFor();
-        const tomorrow = new Date(Date.now() + DAY).toISOString().slice(0, 16);
+        const tomorrow = new Date(await now(client) + DAY).toISOString().slice(0, 16);
         await page.getByLabel('Day and time').fill(tomorrow);
         await page.getByRole('button', { name: 'Ask the door' }).click();
         await page.getByText('Over by then').waitFor();
