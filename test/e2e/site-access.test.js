@@ -75,15 +75,19 @@ describe('the page Access', () => {
         await press(page, 'Share Anna');
         const sheet = page.locator('dialog');
         await sheet.getByText('The key that releases the door is not set.').waitFor();
-        assert.deepEqual([await sheet.getByRole('button', { name: 'Send' }).count(), await sheet.getByText('It works').count(), await sheet.locator('.letter').count()], [0, 0, 0]);
+        assert.deepEqual([await sheet.getByRole('button', { name: 'Send' }).count(), await sheet.getByText('It works').count(), await sheet.locator('.invitation').count()], [0, 0, 0]);
         await sheet.getByRole('button', { name: 'Set the key' }).click();
         await page.getByLabel('Key', { exact: true }).fill('9');
         await press(page, 'Save');
         await sheet.getByRole('button', { name: 'Send' }).waitFor();
+        assert.equal(await sheet.locator('.invitation').count(), 1);
         await sheet.getByText(`Nobody has got in by the number ${home.virtual_number} yet`).waitFor();
         await page.keyboard.press('Escape');
         await isClosed(page);
         assert.equal(await page.getByText(SHUT).count(), 0);
+        await page.setViewportSize({ width: 1280, height: 800 });
+        const [note, list] = await Promise.all(['.missing', '#page > .card'].map((part) => page.locator(part).boundingBox()));
+        assert.ok(list.y - note.y - note.height < 40, JSON.stringify([note, list])); // no hole between them
         await page.getByRole('link', { name: 'The letter to the manager' }).click();
         await page.getByRole('heading', { name: 'letter' }).first().waitFor();
         await closing(page);
