@@ -11,8 +11,8 @@ const write = (name, text) => writeFileSync(`${out}/${name}.d.ts`, `// Generated
 
 mkdirSync(out, { recursive: true });
 for (const [name, more] of [['contract', []], ['site', ['--site']]]) {
-    const { status, stdout, stderr } = spawnSync(process.env.PORTEROD_BIN ?? `${root}build/porterod`, ['openapi', ...more], { encoding: 'utf8', maxBuffer: 1 << 26 });
-    if (status !== 0) throw new Error(`porterod openapi ${more}: ${stderr}`);
+    const { status, stdout, stderr } = spawnSync(process.env.PORTERO_BIN ?? `${root}build/portero`, ['openapi', ...more], { encoding: 'utf8', maxBuffer: 1 << 26 });
+    if (status !== 0) throw new Error(`portero openapi ${more}: ${stderr}`);
     write(name, astToString(await openapiTS(JSON.parse(stdout))));
 }
 
