@@ -485,6 +485,7 @@ const BENCHES = {
   flood: { files: ['flood.c'], run: flood },
   deliveries: { files: ['deliveries.c'], run: deliveries },
   passes: { files: ['passes.c', 'passes.mjs'], grants: MILLION, run: (big) => passes(copyOf(big, 'earlier'), work, MILLION) },
+  pages: { files: ['pages.mjs'], run: async () => (await import('./pages.mjs')).pages(await store('pages', 20, 2)), modules: 'test/e2e' },
   plans: { files: ['plans.c', 'plans.mjs'], run: () => plans(work, GROWN) },
   // Imported late, because it chooses the engine of the end-to-end tests.
   waits: { files: ['waits.mjs'], run: async () => (await import('./waits.mjs')).waits(), modules: 'test/e2e' },
