@@ -3,6 +3,7 @@
 #include "domain/list.h"
 #include "domain/owner.h"
 #include "domain/owner_mail.h"
+#include "domain/push.h"
 
 #define DAY_US (86400 * US_PER_S)
 
@@ -221,6 +222,8 @@ enum err member_remove(struct tx *tx, const struct id *member)
     enum err e = member_get(tx, member, &m);
     if (!e)
         e = db_exec(tx->db, SQL(member_delete, .building_id = &m.building_id, .id = &m.id), NULL);
+    if (!e)
+        e = push_end_member(tx, &m.building_id, &m.id);
     if (!e)
         e = db_exec(tx->db,
                     SQL(key_revoke_member, .account_id = &m.account_id, .member_id = &m.id, .revoked_at = tx->now_us),

@@ -50,6 +50,6 @@ enum err member_get(struct tx *tx, const struct id *member, struct member *ret) 
 /* Stores the name and the role of a member that was read. Its sessions have both at once; its other keys lose what the
  * role does not have. */
 enum err member_change(struct tx *tx, const struct member *m) CHECKED;
-/* Removes the member and revokes its keys. Fails with ERR_NOT_FOUND. */
+/* Removes the member, with its notices, and revokes its keys. Fails with ERR_NOT_FOUND. */
 enum err member_remove(struct tx *tx, const struct id *member) CHECKED;
 enum err member_count(struct tx *tx, const struct id *building, int64_t *ret) CHECKED;

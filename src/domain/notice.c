@@ -44,6 +44,16 @@ enum notice notice_choose(unsigned happened, unsigned wanted)
     return NOTICE_COUNT;
 }
 
+unsigned notice_of_role(enum member_role role)
+{
+    return role == MEMBER_RESIDENT ? ~0U : ~NOTICE_BIT(RING);
+}
+
+unsigned notice_allowed(const struct principal *who)
+{
+    return notice_of_role(principal_visits(who) ? principal_role(who) : MEMBER_RESIDENT);
+}
+
 /* ---- texts ---- */
 
 enum notice_language notice_language(struct str name)
@@ -68,23 +78,36 @@ struct notice_text notice_text(enum notice notice, struct str language, const st
 
 /* ---- choices for e-mail ---- */
 
-enum err notice_mail_get(struct tx *tx, const struct id *building, unsigned *ret)
+/* The owner's, and a member's, are stored apart. */
+static enum err query_mail(struct tx *tx, const struct principal *who, const struct id *building, struct cursor *ret)
+{
+    return id_given(&who->member_id)
+               ? db_one(tx->db, SQL(member_mail_get, .building_id = building, .id = &who->member_id), ret)
+               : db_one(tx->db, SQL(notice_mail_get, .building_id = building), ret);
+}
+
+enum err notice_mail_get(struct tx *tx, const struct principal *who, const struct id *building, unsigned *ret)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL(notice_mail_get, .building_id = building), &c);
+    enum err e = query_mail(tx, who, building, &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret = e ? 0 : (unsigned)row_notice_mail_get(&c, NULL).notices;
     return ERR_NONE;
 }
 
-enum err notice_mail_set(struct tx *tx, const struct id *account, const struct id *building, unsigned notices,
+enum err notice_mail_set(struct tx *tx, const struct principal *who, const struct id *building, unsigned notices,
                          struct str language)
 {
+    if (id_given(&who->member_id))
+        return db_exec(tx->db,
+                       SQL(member_mail_put, .building_id = building, .id = &who->member_id, .notices = notices,
+                           .language = language),
+                       NULL);
     if (!notices)
         return db_exec(tx->db, SQL(notice_mail_delete, .building_id = building), NULL);
-    return db_exec(
-        tx->db,
-        SQL(notice_mail_put, .building_id = building, .account_id = account, .notices = notices, .language = language),
-        NULL);
+    return db_exec(tx->db,
+                   SQL(notice_mail_put, .building_id = building, .account_id = &who->account_id, .notices = notices,
+                       .language = language),
+                   NULL);
 }

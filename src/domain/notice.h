@@ -1,8 +1,10 @@
-/* Notices of events at the door, for residents who asked for them: in a browser (domain/push.h) or by e-mail.
+/* Notices of events at the door, for the owner and members who asked for them: in a browser (domain/push.h) or by
+ * e-mail.
  *
  * A decision records the moment in its transaction, if anyone asked for notices of the building. The notices engine
  * (jobs/notices.h) makes messages of it at once. tbl/notices.def lists the notices and their texts. */
 #pragma once
+#include "domain/principal.h"
 #include "domain/tx.h"
 
 enum notice {
@@ -12,6 +14,11 @@ enum notice {
 };
 #define NOTICE_BIT(symbol) (1U << NOTICE_##symbol)
 #define NOTICES_ALL        (NOTICE_BIT(TEST) - 1) /* kinds that can be asked for */
+
+/* The notices that a person may have: bits. A manager of codes answers no calls, and gets no ring. */
+unsigned notice_of_role(enum member_role role);
+/* The same for the person of a website session. */
+unsigned notice_allowed(const struct principal *who);
 
 /* Mails of a building that are sent at once count as sent one after the other, up to this time ahead. */
 #define NOTICE_MAIL_PAID_S 3600
@@ -59,7 +66,8 @@ struct notice_text notice_text(enum notice notice, struct str language, const st
 /* Makes messages and mails of at most `limit` recorded moments. *ret_count is their number. */
 enum err notice_spread(struct tx *tx, int64_t limit, int64_t *ret_count) CHECKED;
 
-/* The notices of a building that its owner wants by e-mail: bits; 0: none. */
-enum err notice_mail_get(struct tx *tx, const struct id *building, unsigned *ret) CHECKED;
-enum err notice_mail_set(struct tx *tx, const struct id *account, const struct id *building, unsigned notices,
+/* The notices of a building that a person wants by e-mail: bits; 0: none. */
+enum err notice_mail_get(struct tx *tx, const struct principal *who, const struct id *building, unsigned *ret) CHECKED;
+/* The language is from then on the language of a member's other mails, too. */
+enum err notice_mail_set(struct tx *tx, const struct principal *who, const struct id *building, unsigned notices,
                          struct str language) CHECKED;

@@ -1,9 +1,10 @@
 /* Messages and mails of a moment. */
+#include "domain/list.h"
 #include "domain/mail.h"
 #include "domain/notice.h"
 #include "domain/push.h"
 
-/* Mails of a building: MAIL_BURST at once, then one in MAIL_EVERY_US. Those beyond are not sent. */
+/* Mails of a building to a person: MAIL_BURST at once, then one in MAIL_EVERY_US. Those beyond are not sent. */
 #define MAIL_EVERY_US (180 * US_PER_S)
 #define MAIL_BURST    (NOTICE_MAIL_PAID_S * US_PER_S / MAIL_EVERY_US)
 
@@ -12,14 +13,20 @@ struct recorded {
     struct notice_moment moment;
 };
 
+/* A person who may want mails. */
+struct reader {
+    struct id member_id; /* empty: the owner */
+    struct str email;    /* STR_NONE: no mail is wanted, or the account is being erased */
+    unsigned notices;    /* that are wanted */
+    struct str language;
+    int64_t paid_until_us;
+};
+
 /* The facts about a building that messages need. */
 struct place {
     struct id account_id;
     struct str label;
-    struct str email; /* STR_NONE: no mail is wanted, or the account is being erased */
-    unsigned mail;    /* the notices for it */
-    struct str language;
-    int64_t paid_until_us;
+    struct reader owner;
 };
 
 static enum err place_read(struct tx *tx, const struct id *building, struct place *ret)
@@ -32,12 +39,34 @@ static enum err place_read(struct tx *tx, const struct id *building, struct plac
     *ret = (struct place){
         .account_id = row.account_id,
         .label = row.label,
-        .email = row.email,
-        .mail = (unsigned)row.notices,
-        .language = row.language,
-        .paid_until_us = row.paid_until,
+        .owner = {.email = row.email,
+                  .notices = (unsigned)row.notices,
+                  .language = row.language,
+                  .paid_until_us = row.paid_until},
     };
     return ERR_NONE;
+}
+
+static enum err list_members(struct tx *tx, const struct notice_moment *m, struct reader **ret, size_t *ret_count)
+{
+    CURSOR c;
+    struct reader *list = NULL;
+    size_t count = 0, room = 0;
+    enum err e = db_query(tx->db, SQL(member_mail_list, .building_id = &m->building_id, .notice = m->notices), &c);
+    for (bool more; !e && !(e = db_next(&c, &more)) && more;) {
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
+        const struct row_member_mail_list row = row_member_mail_list(&c, tx->arena);
+        list[count++] = (struct reader){
+            .member_id = row.id,
+            .email = row.email,
+            .notices = (unsigned)row.mail_notices & notice_of_role((enum member_role)row.role),
+            .language = row.language,
+            .paid_until_us = row.mail_paid_until,
+        };
+    }
+    *ret = list;
+    *ret_count = count;
+    return e;
 }
 
 /* ---- by e-mail ---- */
@@ -52,42 +81,59 @@ static const char *why_sent(struct str language)
     return "You receive this mail because you asked for notices of this door. Change that here:";
 }
 
-static enum err mail_of(struct tx *tx, const struct place *p, enum notice notice, const struct notice_moment *m)
+static enum err mail_of(struct tx *tx, struct str building, const struct reader *to, enum notice notice,
+                        const struct notice_moment *m)
 {
-    const struct notice_text text = notice_text(notice, p->language, m, p->label, tx->arena);
+    const struct notice_text text = notice_text(notice, to->language, m, building, tx->arena);
     const struct mail_intent mail = {
-        .to = p->email,
+        .to = to->email,
         .subject = text.title,
         .text = arena_printf(tx->arena, "%.*s\n%.*s\n\n%s\n%s/notices\n", STR_ARG(text.title), STR_ARG(text.body),
-                             why_sent(p->language), tx->config->top_public_url),
-        .language = p->language,
+                             why_sent(to->language), tx->config->top_public_url),
+        .language = to->language,
         .created_us = tx->now_us,
         .give_up_us = m->at_us + notice_kinds[notice].ttl_s * US_PER_S,
     };
     return mail_queue(tx, &mail);
 }
 
-static enum err spread_mail(struct tx *tx, const struct place *p, const struct notice_moment *m)
+static enum err pay(struct tx *tx, const struct reader *to, const struct id *building, int64_t until_us)
 {
-    const enum notice notice = notice_choose(m->notices, p->mail);
-    const int64_t paid_us = p->paid_until_us > tx->now_us ? p->paid_until_us : tx->now_us;
-    if (notice == NOTICE_COUNT || !p->email.p || paid_us - tx->now_us > (MAIL_BURST - 1) * MAIL_EVERY_US)
+    return id_given(&to->member_id)
+               ? db_exec(tx->db,
+                         SQL(member_mail_pay, .building_id = building, .id = &to->member_id, .paid_until = until_us),
+                         NULL)
+               : db_exec(tx->db, SQL(notice_mail_pay, .building_id = building, .paid_until = until_us), NULL);
+}
+
+static enum err spread_mail(struct tx *tx, struct str building, const struct reader *to, const struct notice_moment *m)
+{
+    const enum notice notice = notice_choose(m->notices, to->notices);
+    const int64_t paid_us = to->paid_until_us > tx->now_us ? to->paid_until_us : tx->now_us;
+    if (notice == NOTICE_COUNT || !to->email.p || paid_us - tx->now_us > (MAIL_BURST - 1) * MAIL_EVERY_US)
         return ERR_NONE;
-    enum err e = db_exec(
-        tx->db, SQL(notice_mail_pay, .building_id = &m->building_id, .paid_until = paid_us + MAIL_EVERY_US), NULL);
-    return e ? e : mail_of(tx, p, notice, m);
+    enum err e = pay(tx, to, &m->building_id, paid_us + MAIL_EVERY_US);
+    return e ? e : mail_of(tx, building, to, notice, m);
 }
 
 /* ---- moments ---- */
 
 static enum err spread_one(struct tx *tx, const struct notice_moment *m)
 {
-    struct place p;
+    struct place p = {0};
+    struct reader *members = NULL;
+    size_t count = 0;
     enum err e = place_read(tx, &m->building_id, &p);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e; /* the building was removed */
     e = push_spread(tx, &p.account_id, p.label, m);
-    return e ? e : spread_mail(tx, &p, m);
+    if (!e)
+        e = spread_mail(tx, p.label, &p.owner, m);
+    if (!e)
+        e = list_members(tx, m, &members, &count);
+    for (size_t i = 0; !e && i < count; i++)
+        e = spread_mail(tx, p.label, &members[i], m);
+    return e;
 }
 
 static enum err list_recorded(struct tx *tx, int64_t limit, struct recorded *ret, int64_t *ret_count)

@@ -98,8 +98,8 @@ enum err push_subscribe(struct tx *tx, const struct push_request *r)
     const struct str auth = str_bytes(r->keys.auth, sizeof r->keys.auth);
     enum err e = db_exec(tx->db,
                          SQL(push_put, .building_id = &r->building_id, .hash = hash, .account_id = &r->account_id,
-                             .notices = r->notices, .language = r->language, .endpoint = r->endpoint, .p256dh = p256dh,
-                             .auth = auth, .created_at = tx->now_us),
+                             .member_id = &r->member_id, .notices = r->notices, .language = r->language,
+                             .endpoint = r->endpoint, .p256dh = p256dh, .auth = auth, .created_at = tx->now_us),
                          NULL);
     return e ? e
              : db_exec(tx->db,
@@ -113,11 +113,18 @@ enum err push_unsubscribe(struct tx *tx, const struct id *building, const struct
     return db_exec(tx->db, SQL(push_delete, .building_id = building, .hash = push_browser_hash(browser)), NULL);
 }
 
-enum err push_list(struct tx *tx, const struct id *building, const struct push_entry **ret, size_t *ret_count)
+enum err push_end_member(struct tx *tx, const struct id *building, const struct id *member)
+{
+    return db_exec(tx->db, SQL(push_end_member, .building_id = building, .member_id = member), NULL);
+}
+
+enum err push_list(struct tx *tx, const struct id *building, const struct id *member, const struct push_entry **ret,
+                   size_t *ret_count)
 {
     CURSOR c;
-    enum err e =
-        db_query(tx->db, SQL(push_list, .building_id = building, .now = tx->now_us, .since = push_since(tx)), &c);
+    enum err e = db_query(
+        tx->db,
+        SQL(push_list, .building_id = building, .member_id = member, .now = tx->now_us, .since = push_since(tx)), &c);
     if (e)
         return e;
     struct push_entry *list = NULL;
@@ -187,37 +194,43 @@ static enum err put_message(struct tx *tx, const struct id *account, const struc
                    NULL);
 }
 
-enum err push_wanted(struct tx *tx, const struct id *building, unsigned notices, bool *ret)
-{
-    CURSOR c;
-    enum err e = db_query(
-        tx->db,
-        SQL(push_targets, .building_id = building, .now = tx->now_us, .since = push_since(tx), .notice = notices), &c);
-    return e ? e : db_next(&c, ret);
-}
-
-static enum err list_targets(struct tx *tx, const struct notice_moment *m, struct target ret[static BROWSERS_MAX],
+/* The browsers that get one of the notices (bits), in the arena. */
+static enum err list_targets(struct tx *tx, const struct id *building, unsigned notices, struct target **ret,
                              size_t *ret_count)
 {
     CURSOR c;
-    size_t n = 0;
-    enum err e = db_query(tx->db,
-                          SQL(push_targets, .building_id = &m->building_id, .now = tx->now_us, .since = push_since(tx),
-                              .notice = m->notices),
-                          &c);
-    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < BROWSERS_MAX;) {
+    struct target *list = NULL;
+    size_t count = 0, room = 0;
+    enum err e = db_query(
+        tx->db,
+        SQL(push_targets, .building_id = building, .now = tx->now_us, .since = push_since(tx), .notice = notices), &c);
+    for (bool more; !e && !(e = db_next(&c, &more)) && more;) {
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
         const struct row_push_targets row = row_push_targets(&c, tx->arena);
-        ret[n++] = (struct target){browser_of(row.hash), (unsigned)row.notices, row.language};
+        const unsigned wanted = (unsigned)row.notices & notice_of_role((enum member_role)row.role);
+        list[count] = (struct target){browser_of(row.hash), wanted, row.language};
+        count += (wanted & notices) != 0;
     }
-    *ret_count = n;
+    *ret = list;
+    *ret_count = count;
+    return e;
+}
+
+enum err push_wanted(struct tx *tx, const struct id *building, unsigned notices, bool *ret)
+{
+    struct target *targets = NULL;
+    size_t count = 0;
+    enum err e = list_targets(tx, building, notices, &targets, &count);
+    if (!e)
+        *ret = count > 0;
     return e;
 }
 
 enum err push_spread(struct tx *tx, const struct id *account, struct str building, const struct notice_moment *m)
 {
-    struct target targets[BROWSERS_MAX];
+    struct target *targets = NULL;
     size_t count = 0;
-    enum err e = list_targets(tx, m, targets, &count);
+    enum err e = list_targets(tx, &m->building_id, m->notices, &targets, &count);
     for (size_t i = 0; !e && i < count; i++) {
         const enum notice notice = notice_choose(m->notices, targets[i].notices);
         if (tx->now_us < m->at_us + notice_kinds[notice].ttl_s * US_PER_S)
@@ -239,13 +252,12 @@ enum err push_test(struct tx *tx, const struct id *account, const struct id *bui
                    const struct push_browser *browser)
 {
     const struct notice_moment m = {.building_id = *building, .notices = NOTICE_BIT(TEST), .at_us = tx->now_us};
-    struct target targets[BROWSERS_MAX];
+    struct target *targets = NULL;
     size_t count = 0;
     struct str label;
     enum err e = label_of(tx, building, &label);
     if (!e)
-        e = list_targets(tx, &(struct notice_moment){.building_id = *building, .notices = NOTICES_ALL}, targets,
-                         &count);
+        e = list_targets(tx, building, NOTICES_ALL, &targets, &count);
     for (size_t i = 0; !e && i < count; i++)
         if (memcmp(&targets[i].browser, browser, sizeof *browser) == 0)
             return put_message(tx, account, &targets[i], NOTICE_TEST, label, &m);

@@ -1,6 +1,7 @@
 /* Web Push: subscriptions of browsers to a building's notices, and the messages for them.
  *
- * A subscription belongs to a browser that is signed in (domain/browser.h) and ends with it. A message waits in the
+ * A subscription belongs to a browser that is signed in (domain/browser.h) and ends with it, or with its person's
+ * membership. A message waits in the
  * store until the push service has it, or it is of no use any more; a newer one of the same kind replaces it. So the
  * number of subscriptions bounds the number of messages. */
 #pragma once
@@ -27,7 +28,7 @@ enum err push_browser_of(struct tx *tx, const struct id *account, const struct i
                          struct push_browser *ret) CHECKED;
 
 struct push_request {
-    struct id account_id, building_id;
+    struct id account_id, building_id, member_id; /* member_id empty: the owner's browser */
     struct push_browser browser;
     unsigned notices; /* bits; not 0 */
     struct str language;
@@ -38,6 +39,8 @@ struct push_request {
 enum err push_subscribe(struct tx *tx, const struct push_request *request) CHECKED;
 /* Does nothing without a subscription. */
 enum err push_unsubscribe(struct tx *tx, const struct id *building, const struct push_browser *browser) CHECKED;
+/* Ends the subscriptions of a member, whose browsers may be signed in elsewhere. */
+enum err push_end_member(struct tx *tx, const struct id *building, const struct id *member) CHECKED;
 
 struct push_entry {
     struct id browser_id;
@@ -46,8 +49,9 @@ struct push_entry {
     unsigned notices;
     int64_t created_us;
 };
-/* The subscriptions of a building, newest first, in the arena. */
-enum err push_list(struct tx *tx, const struct id *building, const struct push_entry **ret, size_t *ret_count) CHECKED;
+/* A member's subscriptions of a building, or the owner's (an empty ID), newest first, in the arena. */
+enum err push_list(struct tx *tx, const struct id *building, const struct id *member, const struct push_entry **ret,
+                   size_t *ret_count) CHECKED;
 
 /* Whether a browser that is signed in wants one of the notices (bits) of the building. */
 enum err push_wanted(struct tx *tx, const struct id *building, unsigned notices, bool *ret) CHECKED;

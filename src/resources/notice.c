@@ -29,9 +29,9 @@ static const struct field notices_body_fields[] = {
     FIELD(struct notices_body, application_server_key, T_STRING, .flags = F_REQUIRED,
           .doc = "the service's public key, for PushManager.subscribe(); base64url"),
     FIELD(struct notices_body, browsers, T_OBJECTS, .flags = F_REQUIRED, .sub = &notice_browser_shape,
-          .doc = "the browsers that get notices of this building, newest first"),
+          .doc = "the person's browsers that get notices of this building, newest first"),
     FIELD(struct notices_body, email, T_STRINGS, .flags = F_REQUIRED, .values = notice_mail_names,
-          .doc = "the notices of this building that are sent to the account's e-mail address"),
+          .doc = "the notices of this building that are sent to the person's e-mail address"),
 };
 static const struct shape notices_body_shape = SHAPE(struct notices_body, "Notices", notices_body_fields);
 
@@ -77,16 +77,18 @@ static struct val list_notices(struct arena *a, unsigned notices)
     return v_list(names, n);
 }
 
-static enum err read_notices(struct tx *tx, struct val list, unsigned *ret)
+static enum err read_notices(struct request *q, struct val list, unsigned *ret)
 {
     const struct val *names = list.ptr;
     unsigned bits = 0;
     for (uint32_t i = 0; i < list.count; i++) {
         const unsigned bit = 1U << str_index(names[i].s, notice_names);
         if (bits & bit)
-            return tx_fail(tx, ERR_INVALID_NOTICES, "notices: each may be listed once");
+            return tx_fail(&q->tx, ERR_INVALID_NOTICES, "notices: each may be listed once");
         bits |= bit;
     }
+    if (bits & ~notice_allowed(&q->who))
+        return tx_fail(&q->tx, ERR_INVALID_NOTICES, "notices: a manager of codes answers no calls");
     *ret = bits;
     return ERR_NONE;
 }
@@ -94,14 +96,14 @@ static enum err read_notices(struct tx *tx, struct val list, unsigned *ret)
 /* ---- reading ---- */
 
 static struct notice_browser notice_browser_of(struct arena *a, const struct push_entry *p,
-                                               const struct push_browser *mine)
+                                               const struct push_browser *mine, unsigned allowed)
 {
     return (struct notice_browser){
         .id = v_str(id_str(&p->browser_id)),
         .browser = v_str(p->program),
         .system = v_str(p->system),
         .current = v_bool(memcmp(&p->browser, mine, sizeof *mine) == 0),
-        .notices = list_notices(a, p->notices),
+        .notices = list_notices(a, p->notices & allowed),
         .since = v_time(p->created_us),
     };
 }
@@ -109,6 +111,7 @@ static struct notice_browser notice_browser_of(struct arena *a, const struct pus
 static enum err reply_notices(struct tx *tx, const struct request *q, struct notices_body *ret)
 {
     struct arena *a = tx->arena;
+    const unsigned allowed = notice_allowed(&q->who);
     const struct push_entry *entries;
     struct push_browser mine;
     size_t count;
@@ -116,17 +119,17 @@ static enum err reply_notices(struct tx *tx, const struct request *q, struct not
     struct str point;
     enum err e = push_browser_of(tx, &q->who.account_id, &q->who.key_id, &mine);
     if (!e)
-        e = push_list(tx, &q->building_id, &entries, &count);
+        e = push_list(tx, &q->building_id, &q->who.member_id, &entries, &count);
     if (!e)
-        e = notice_mail_get(tx, &q->building_id, &mail);
+        e = notice_mail_get(tx, &q->who, &q->building_id, &mail);
     if (!e)
         e = push_key_point(tx, &point);
     if (e)
         return e;
     struct notice_browser *browsers = arena_array(a, struct notice_browser, count);
     for (size_t i = 0; i < count; i++)
-        browsers[i] = notice_browser_of(a, &entries[i], &mine);
-    *ret = (struct notices_body){v_str(point), v_list(browsers, count), list_notices(a, mail)};
+        browsers[i] = notice_browser_of(a, &entries[i], &mine, allowed);
+    *ret = (struct notices_body){v_str(point), v_list(browsers, count), list_notices(a, mail & allowed)};
     return ERR_NONE;
 }
 
@@ -171,9 +174,10 @@ static enum err put_push(struct request *q, struct reply *p)
     s->q = q;
     s->request = (struct push_request){.account_id = q->who.account_id,
                                        .building_id = q->building_id,
+                                       .member_id = q->who.member_id,
                                        .language = request_language(q),
                                        .endpoint = in->endpoint.s};
-    enum err e = read_notices(&q->tx, in->notices, &s->request.notices);
+    enum err e = read_notices(q, in->notices, &s->request.notices);
     if (!e && !webpush_receiver_parse(in->p256dh.s, in->auth.s, &s->request.keys))
         e = tx_fail(&q->tx, ERR_INVALID_NOTICES, "p256dh and auth must be the keys of a PushSubscription");
     if (!e)
@@ -209,22 +213,25 @@ static enum err put_email(struct request *q, struct reply *p)
 {
     const struct email_body *in = q->body;
     unsigned notices;
-    enum err e = read_notices(&q->tx, in->notices, &notices);
+    enum err e = read_notices(q, in->notices, &notices);
     if (!e)
-        e = notice_mail_set(&q->tx, &q->who.account_id, &q->building_id, notices, request_language(q));
+        e = notice_mail_set(&q->tx, &q->who, &q->building_id, notices, request_language(q));
     return e ? e : get_notices(q, p);
 }
 
-#define ROW   .credential = CRED_WEB_SESSION, .scopes = SCOPE(LOGS_READ), .limit = LIMIT_KEY, .building = BUILDING_PATH
+#define ROW                                                                                                            \
+    .credential = CRED_WEB_SESSION, .people = PEOPLE_ALL, .scopes = SCOPE(LOGS_READ), .limit = LIMIT_KEY,              \
+    .building = BUILDING_PATH
 #define PLACE "/v1/buildings/{buildingId}/notices"
 
 static const struct route rows[] = {
     ROUTE("getNotices", GET, PLACE, ROW, .run = RUN_READ, .handler = get_notices, .reply = &notices_body_shape,
           .flags = ROUTE_SITE_ONLY, .store_error = ERR_FETCH_FAILED,
           .doc = ROUTE_DOC(
-              TAG, 200, "Read who gets notices of a building",
+              TAG, 200, "Read the notices of a building that the calling person gets",
               .description =
-                  "`ring`: someone calls the door. `refused`: a wrong code. `opened`: a grant opened the door. "
+                  "`ring`: someone calls the door; not for managers of codes. `refused`: a wrong code. `opened`: a "
+                  "grant opened the door. "
                   "`last_use`: it did so for the last time. `guessing`: the keypad is closed because of wrong codes.",
               .flags = DOC_EXTENSION)),
     ROUTE("subscribeBrowser", PUT, PLACE "/push", ROW, .body = &push_body_shape, .body_error = ERR_INVALID_NOTICES,
@@ -255,7 +262,8 @@ static const struct route rows[] = {
           .doc = ROUTE_DOC(
               TAG, 200, "Choose the notices of a building that come by e-mail",
               .description =
-                  "In the language of `Accept-Language`. At most twenty mails at once, then one in three minutes; "
+                  "To the calling person, in the language of `Accept-Language`. At most twenty mails at once, then one "
+                  "in three minutes; "
                   "those beyond are not sent. Of guessing, the owner is told by e-mail in any case, once a day.",
               .body_example = "{\"notices\":[\"opened\",\"last_use\"]}", .flags = DOC_EXTENSION)),
 };

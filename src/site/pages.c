@@ -294,7 +294,7 @@ static const struct route rows[] = {
          {"phone", "/v1/account/phone"}, {"people", "/v1/buildings/" BUILDING "/people"},
          {"recordings", "/v1/buildings/" BUILDING "/recordings"}),
     PAGE("getBuildingsPage", buildings, "/buildings", "The account's buildings", PEOPLE_NONE, reply_sign_in),
-    PAGE("getNoticesPage", notices, "/notices", "Notices of events at the door", PEOPLE_NONE, reply_sign_in,
+    PAGE("getNoticesPage", notices, "/notices", "Notices of events at the door", PEOPLE_ALL, reply_sign_in,
          {"notices", "/v1/buildings/" BUILDING "/notices"}),
     PAGE("getBillingPage", billing, "/billing", "The subscription", PEOPLE_NONE, reply_sign_in,
          {"plans", "/v1/billing/plans"}, {"checkout", "/v1/billing/checkout"}),

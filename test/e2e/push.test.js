@@ -11,7 +11,7 @@ import { PushService, Subscription } from './lib/push.js';
 import { REACHABLE } from './lib/receiver.js';
 import { signInBrowser } from './lib/site.js';
 import { rows } from './lib/person.js';
-import { advance, eventually, grant, message, resident, UNKNOWN_ID, useWorld, visit, world } from './lib/world.js';
+import { advance, eventually, freshEmail, grant, message, resident, UNKNOWN_ID, useWorld, visit, world } from './lib/world.js';
 
 const DEAD_S = 19; // a lease of 12 s, two until the next look, and the rest for a busy machine
 const ALL = ['ring', 'refused', 'opened', 'last_use', 'guessing'];
@@ -295,6 +295,121 @@ describe('notices', () => {
             const one = await subscribed();
             await visitor();
             await one.subscription.first('ring');
+        });
+    });
+
+    describe('of members', () => {
+        let theirs;
+        const MANAGED = ALL.filter((notice) => notice !== 'ring');
+
+        /** A member with a browser: {id, email, site}. */
+        async function member(role, language = 'en') {
+            const email = freshEmail();
+            const { id } = ok(await theirs.post(`/v1/buildings/${owner.building.id}/people`, { name: 'Ana', email, role, language }), 201);
+            return { ...await signInBrowser(client, { email, remember: true }), id };
+        }
+        async function subscribe({ site }, notices, language = 'en') {
+            const subscription = new Subscription(service);
+            const answer = ok(await site.put(`${path()}/push`, { ...subscription.keys, notices }, { headers: { 'accept-language': language } }));
+            return { subscription, answer };
+        }
+        const remove = async ({ id }) => ok(await theirs.delete(`/v1/buildings/${owner.building.id}/people/${id}`));
+
+        beforeEach(async () => { ({ site: theirs } = await signInBrowser(client, { email: owner.email })); });
+
+        // SITE-12
+        it('are a person\'s own, in their language, and seen by them alone', async () => {
+            const [ana, eva] = [await member('resident'), await member('resident')];
+            const [first, second, mine] = [await subscribe(ana, ['ring'], 'es'), await subscribe(eva, ['ring'], 'fr'), await subscribed(['ring'])];
+            for (const { answer } of [first, second, mine]) assert.deepEqual(answer.browsers.map(({ current }) => current), [true]);
+            await visitor();
+            for (const [{ subscription }, language] of [[first, 'es'], [second, 'fr'], [mine, 'en']])
+                assert.equal((await subscription.first('ring')).message.notification.title, TITLES[language]);
+            ok(await ana.site.delete(`${path()}/push`));
+            assert.equal(ok(await eva.site.get(path())).browsers.length, 1);
+        });
+
+        // SITE-14
+        it('end at once with the membership, also in a browser that went elsewhere', async () => {
+            const home = await resident(client);
+            const id = ok(await theirs.post(`/v1/buildings/${owner.building.id}/people`, { name: 'Ana', email: home.email, role: 'resident' }), 201).id;
+            const one = await signInBrowser(client, { email: home.email, remember: true });
+            ok(await one.site.post(`/v1/places/${owner.building.id}`));
+            const { subscription } = await subscribe(one, ALL);
+            ok(await one.site.put(`${path()}/email`, { notices: ['opened'] }));
+            ok(await one.site.post(`/v1/places/${home.building.id}`));
+            await visitor();
+            await subscription.first('ring');
+            await remove({ id });
+            const count = subscription.notices().length;
+            await grant(owner, { type: 'timer', label: 'Parcel', expires_in_minutes: 60 });
+            const witness = await subscribed();
+            await visitor();
+            await witness.subscription.first('opened');
+            await quiet(witness);
+            assert.equal(subscription.notices().length, count);
+            assert.notEqual((await message(client, home.email)).subject, 'The door opened');
+            refused(await one.site.get(path()), 404, 'BUILDING_NOT_FOUND');
+        });
+
+        // SITE-12
+        it('tell a manager of codes of all but rings', async () => {
+            const eva = await member('manager');
+            const { keys } = new Subscription(service);
+            refused(await eva.site.put(`${path()}/push`, { ...keys, notices: ['ring'] }), 400, 'INVALID_NOTICES');
+            refused(await eva.site.put(`${path()}/email`, { notices: ['ring'] }), 400, 'INVALID_NOTICES');
+            const { subscription, answer } = await subscribe(eva, MANAGED);
+            assert.deepEqual(answer.browsers.map(({ notices }) => notices), [MANAGED]);
+            const mine = await subscribed(['ring']);
+            await visitor();
+            await mine.subscription.first('ring');
+            await quiet({ site: eva.site, subscription });
+            assert.deepEqual(subscription.notices(), ['test']);
+        });
+
+        // SITE-12
+        it('ring no more for a resident who manages codes from then on', async () => {
+            const ana = await member('resident');
+            const { subscription } = await subscribe(ana, ['ring', 'refused']);
+            ok(await ana.site.put(`${path()}/email`, { notices: ['ring', 'opened'] }));
+            ok(await theirs.patch(`/v1/buildings/${owner.building.id}/people/${ana.id}`, { role: 'manager' }));
+            const seen = ok(await ana.site.get(path()));
+            assert.deepEqual([seen.browsers[0].notices, seen.email], [['refused'], ['opened']]);
+            await visitor();
+            await quiet({ site: ana.site, subscription });
+            assert.deepEqual(subscription.notices(), ['test']);
+        });
+
+        // SITE-22
+        it('come by e-mail to the person\'s address, in their language', async () => {
+            const ana = await member('resident');
+            ok(await ana.site.put(`${path()}/email`, { notices: ['opened'] }, { headers: { 'accept-language': 'fr' } }));
+            assert.deepEqual(ok(await theirs.get(path())).email, []);
+            assert.deepEqual(ok(await theirs.get(`/v1/buildings/${owner.building.id}/people`)).data.map(({ language }) => language), ['fr']);
+            await grant(owner, { type: 'timer', label: 'Paquet', expires_in_minutes: 60 });
+            await visitor();
+            const mail = await eventually(async () => {
+                const sent = await message(client, ana.email);
+                return sent.subject === 'La porte s’est ouverte' && sent;
+            }, 'the mail');
+            assert.match(mail.text, /Paquet · Home/);
+        });
+
+        // ACCOUNT-9
+        it('are of the building alone', async () => {
+            const ana = await member('resident');
+            const other = await resident(client);
+            const { keys } = new Subscription(service);
+            const each = async (site, building, status, code) => {
+                refused(await site.get(path(building)), status, code);
+                refused(await site.put(`${path(building)}/push`, { ...keys, notices: ['opened'] }), status, code);
+                refused(await site.delete(`${path(building)}/push`), status, code);
+                refused(await site.post(`${path(building)}/push/test`), status, code);
+                refused(await site.put(`${path(building)}/email`, { notices: ['opened'] }), status, code);
+            };
+            await each(ana.site, other.building, 404, 'BUILDING_NOT_FOUND');
+            await remove(ana);
+            await each(ana.site, owner.building, 401, 'INVALID_KEY');
         });
     });
 

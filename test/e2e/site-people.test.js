@@ -65,7 +65,7 @@ describe('a member of a building', () => {
 
     // ACCOUNT-9
     it('is refused what is the owner\'s', async () => {
-        for (const path of ['/v1/auth/keys', '/v1/account/phone', '/v1/account/export', `/v1/buildings/${owner.building.id}/notices`]) refused(await site.get(path), 403, 'WEB_SESSION_REQUIRED');
+        for (const path of ['/v1/auth/keys', '/v1/account/phone', '/v1/account/export']) refused(await site.get(path), 403, 'WEB_SESSION_REQUIRED');
         refused(await site.get('/v1/billing/checkout'), 403, 'INSUFFICIENT_SCOPE');
         refused(await site.patch(`/v1/buildings/${owner.building.id}/settings`, { label: 'Mine' }), 403, 'NUMBER_OWNER_REQUIRED');
         refused(await site.post('/v1/webhooks', { url: 'https://example.com/' }), 403, 'OWNER_KEY_REQUIRED');
@@ -73,17 +73,17 @@ describe('a member of a building', () => {
 
     // ACCOUNT-39
     it('has the pages of the door, and the owner\'s are not found', async () => {
-        for (const path of ['/', '/access', '/activity', '/account']) {
+        for (const path of ['/', '/access', '/activity', '/notices', '/account']) {
             const page = await pageOf(path, site.cookie);
             assert.equal(page.status, 200, path);
             const { page: { closed }, phone } = dataOf(page);
-            assert.deepEqual(closed, ['/building', '/buildings', '/notices', '/billing', '/agents', '/webhooks', '/oauth/authorize']);
+            assert.deepEqual(closed, ['/building', '/buildings', '/billing', '/agents', '/webhooks', '/oauth/authorize']);
             assert.ok(!phone, path);
             assert.ok(!page.text.includes(owner.email), path);
         }
         const { page: { closed } } = dataOf(await pageOf('/', (await signInBrowser(client, { email: owner.email })).cookie));
         assert.deepEqual(closed, []);
-        for (const path of ['/building', '/buildings', '/notices', '/billing', '/agents', '/webhooks']) assert.equal((await pageOf(path, site.cookie)).status, 404, path);
+        for (const path of ['/building', '/buildings', '/billing', '/agents', '/webhooks']) assert.equal((await pageOf(path, site.cookie)).status, 404, path);
     });
 
     // KEY-28

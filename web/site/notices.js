@@ -2,7 +2,7 @@
 import { call } from './lib/call.js';
 import { toast } from './lib/dialog.js';
 import { check, form } from './lib/form.js';
-import { at, building, data, tellError } from './lib/page.js';
+import { at, building, data, has, tellError } from './lib/page.js';
 import { registered } from './lib/registration.js';
 import { t } from './lib/texts.js';
 import { date } from './lib/time.js';
@@ -17,8 +17,9 @@ import { h, patch } from './lib/view.js';
 let lost = false;
 const path = /** @type {const} */ (`/v1/buildings/${building.id}/notices`);
 
-/** The names of notices, as the service has them, and their texts. @type {[Subscribed['notices'][number], string][]} */
+/** The names of notices, as the service has them, and their texts: all that this person may have. @type {[Subscribed['notices'][number], string][]} */
 const KINDS = [['ring', t('ring')], ['opened', t('opened')], ['refused', t('refused')], ['last_use', t('last_use')], ['guessing', t('guessing')]];
+if (!data.account.capabilities.scopes.includes('calls:listen')) KINDS.shift(); // who answers no calls gets no ring
 const BY_MAIL = KINDS.filter(([name]) => name !== 'guessing');
 
 const mine = () => notices.browsers.find((one) => one.current);
@@ -111,7 +112,7 @@ async function mail(/** @type {Record<string, string>} */ values) {
 
 function mailCard() {
     return h('section', { class: 'card', 'aria-labelledby': 'mail', key: 'mail' }, h('h2', { id: 'mail' }, t('mail')),
-        form({ submit: mail }, h('p', { class: 'quiet' }, t('mail_lead', { email: data.account.email })), ...boxes(BY_MAIL, 'mail', notices.email)));
+        form({ submit: mail }, h('p', { class: 'quiet' }, t(has('/building') ? 'mail_lead' : 'mail_lead_member', { email: data.account.email })), ...boxes(BY_MAIL, 'mail', notices.email)));
 }
 
 function othersCard() {

@@ -21,12 +21,12 @@ WHERE b.account_id = $owner:text LIMIT $limit:int
 
 -- name: export_member
 SELECT id:id, building_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time,
-    invited_until:time?
+    invited_until:time?, mail_notices:int
 FROM member WHERE building_id = $owner:text AND id > $after:any ORDER BY id LIMIT $limit:int
 
 -- name: export_membership
 SELECT id:id, building_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time,
-    invited_until:time?
+    invited_until:time?, mail_notices:int
 FROM member WHERE email = $owner:text LIMIT $limit:int
 
 -- name: export_challenge
@@ -54,7 +54,7 @@ FROM browser WHERE account_id = $owner:text AND id > $after:any ORDER BY id LIMI
 
 -- name: export_push
 -- Endpoint and keys are secrets of the browser.
-SELECT p.building_id:id, b.id AS browser_id:id, p.notices:int, p.language:text, p.created_at:time
+SELECT p.building_id:id, b.id AS browser_id:id, p.member_id:id, p.notices:int, p.language:text, p.created_at:time
 FROM browser b JOIN push p ON p.hash = b.hash
 WHERE b.account_id = $owner:text AND (p.building_id, b.id) > ($after:any, $then_after:any)
 ORDER BY p.building_id, b.id LIMIT $limit:int

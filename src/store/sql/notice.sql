@@ -13,7 +13,7 @@ DELETE FROM notice WHERE id = $id:id
 -- name: owner_mail_place
 -- Not of an account that is being deleted: its address is its ID.
 SELECT b.label:text, a.email:text, coalesce((SELECT m.language FROM notice_mail m WHERE m.building_id = b.id),
-    (SELECT min(p.language) FROM push p WHERE p.building_id = b.id)) AS language:text
+    (SELECT min(p.language) FROM push p WHERE p.building_id = b.id AND p.member_id IS NULL)) AS language:text
 FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $id:id AND a.email <> a.id
 
 -- name: notice_place
@@ -37,3 +37,18 @@ DELETE FROM notice_mail WHERE building_id = $building_id:id
 
 -- name: notice_mail_pay
 UPDATE notice_mail SET paid_until = $paid_until:time WHERE building_id = $building_id:id
+
+-- name: member_mail_list
+-- The members who want one of the notices $notice by e-mail.
+SELECT id:id, email:text, role:int, mail_notices:int, language:text, mail_paid_until:time
+FROM member WHERE building_id = $building_id:id AND mail_notices & $notice:int <> 0 ORDER BY id
+
+-- name: member_mail_get
+SELECT mail_notices AS notices:int FROM member WHERE building_id = $building_id:id AND id = $id:id
+
+-- name: member_mail_put
+UPDATE member SET mail_notices = $notices:int, language = $language:text
+WHERE building_id = $building_id:id AND id = $id:id
+
+-- name: member_mail_pay
+UPDATE member SET mail_paid_until = $paid_until:time WHERE building_id = $building_id:id AND id = $id:id

@@ -1,5 +1,6 @@
 -- Web Push: browsers that are subscribed to a building's notices, and the messages for them. due_at uses the service's
--- clock, leased_until the real one. A subscription counts while its browser is signed in.
+-- clock, leased_until the real one. A subscription counts while its browser is signed in, anywhere, and its person is a
+-- member. An empty $member_id stands for the owner.
 
 -- name: push_key_get
 SELECT point:blob, secret:blob FROM push_key WHERE id = $id:text
@@ -13,11 +14,11 @@ SELECT b.hash:blob FROM api_key k JOIN browser b ON b.hash = k.hash
 WHERE k.account_id = $account_id:id AND k.id = $id:id
 
 -- name: push_put
-INSERT INTO push (building_id, hash, account_id, notices, language, endpoint, p256dh, auth, created_at)
-VALUES ($building_id:id, $hash:blob, $account_id:id, $notices:int, $language:text, $endpoint:text, $p256dh:blob,
+INSERT INTO push (building_id, hash, account_id, member_id, notices, language, endpoint, p256dh, auth, created_at)
+VALUES ($building_id:id, $hash:blob, $account_id:id, $member_id:id, $notices:int, $language:text, $endpoint:text, $p256dh:blob,
     $auth:blob, $created_at:time)
-ON CONFLICT (building_id, hash) DO UPDATE SET notices = excluded.notices, language = excluded.language,
-    endpoint = excluded.endpoint, p256dh = excluded.p256dh, auth = excluded.auth
+ON CONFLICT (building_id, hash) DO UPDATE SET member_id = excluded.member_id, notices = excluded.notices,
+    language = excluded.language, endpoint = excluded.endpoint, p256dh = excluded.p256dh, auth = excluded.auth
 
 -- name: push_refresh
 -- The browser's other subscriptions have the same endpoint and keys.
@@ -27,24 +28,32 @@ WHERE hash = $hash:blob AND (language <> $language OR endpoint <> $endpoint OR p
 -- name: push_delete
 DELETE FROM push WHERE building_id = $building_id:id AND hash = $hash:blob
 
+-- name: push_end_member
+DELETE FROM push WHERE building_id = $building_id:id AND member_id = $member_id:id
+
 -- name: push_list
 SELECT b.id:id, b.program:text, b.system:text, p.hash:blob, p.notices:int, p.created_at:time
 FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
-WHERE p.building_id = $building_id:id AND k.revoked_at IS NULL
+WHERE p.building_id = $building_id:id AND coalesce(p.member_id, '') = coalesce($member_id:id, '')
+    AND k.revoked_at IS NULL
     AND (k.expires_at > $now:time OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $since:time))
 ORDER BY p.created_at DESC, b.id DESC
 
 -- name: push_targets
--- The browsers that want one of the notices $notice.
-SELECT p.hash:blob, p.notices:int, p.language:text
+-- The browsers that want one of the notices $notice, and the roles of their persons.
+SELECT p.hash:blob, p.notices:int, p.language:text, m.role:int
 FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
+    LEFT JOIN member m ON m.building_id = p.building_id AND m.id = p.member_id
 WHERE p.building_id = $building_id:id AND p.notices & $notice:int <> 0 AND k.revoked_at IS NULL
+    AND (p.member_id IS NULL OR m.id IS NOT NULL)
     AND (k.expires_at > $now:time OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $since:time))
 
 -- name: push_target
 SELECT p.endpoint:text, p.p256dh:blob, p.auth:blob
 FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
+    LEFT JOIN member m ON m.building_id = p.building_id AND m.id = p.member_id
 WHERE p.building_id = $building_id:id AND p.hash = $hash:blob AND k.revoked_at IS NULL
+    AND (p.member_id IS NULL OR m.id IS NOT NULL)
     AND (k.expires_at > $now:time OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $since:time))
 
 -- name: push_gone

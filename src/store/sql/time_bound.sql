@@ -36,6 +36,9 @@ WHERE due_at > $beyond:time OR at > CAST($at AS BIGINT) + 60000000
 -- name: time_bound_notice_mail
 UPDATE notice_mail SET paid_until = $at:time WHERE paid_until > $beyond:time
 
+-- name: time_bound_member_mail
+UPDATE member SET mail_paid_until = $at:time WHERE mail_paid_until > $beyond:time
+
 -- name: time_bound_door_guard
 -- The wrong codes that were counted by such a clock, and the closing that followed.
 UPDATE door_guard SET failed_1 = $at:time, closed_until = 0, failed_day = '',

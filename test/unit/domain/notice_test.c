@@ -2,6 +2,7 @@
 #include "domain/access.h"
 #include "domain/browser.h"
 #include "domain/building_fixture.h"
+#include "domain/member.h"
 #include "domain/push.h"
 #include "domain/removal.h"
 #include "domain/session.h"
@@ -67,11 +68,22 @@ struct subscribing {
     struct push_request request;
 };
 
+static enum err key_for(struct tx *tx, const struct subscribing *s, struct key_options *ret)
+{
+    struct member m = {0};
+    enum err e = id_given(&s->request.member_id) ? member_get(tx, &s->request.member_id, &m) : ERR_NONE;
+    *ret = id_given(&m.id) ? session_key_of_member(&m) : session_key(&s->fx->account);
+    return e;
+}
+
 static enum err subscribe_run(struct tx *tx, void *arg)
 {
     struct subscribing *s = arg;
-    const struct key_options key = session_key(&s->fx->account);
+    struct key_options key;
     struct browser_issued issued;
+    enum err wrong = key_for(tx, s, &key);
+    if (wrong)
+        return wrong;
     enum err e = browser_issue(tx, &key, STR_NONE, true, &issued);
     if (e)
         return e;
@@ -79,17 +91,64 @@ static enum err subscribe_run(struct tx *tx, void *arg)
     return push_subscribe(tx, &s->request);
 }
 
-static struct push_browser subscribe(struct building_fixture *fx, unsigned notices)
+static struct push_browser subscribe_as(struct building_fixture *fx, struct id member, unsigned notices)
 {
     struct subscribing s = {.fx = fx,
                             .request = {.account_id = fx->account,
                                         .building_id = fx->building,
+                                        .member_id = member,
                                         .notices = notices,
                                         .language = STR("fr"),
                                         .endpoint = STR("https://push.example.com/1")}};
     assert_true(webpush_receiver_parse(STR(UA_PUBLIC), STR(AUTH), &s.request.keys));
     assert_int_equal(fixture_run(fx, STORE_WRITE, subscribe_run, &s), ERR_NONE);
     return s.request.browser;
+}
+
+static struct push_browser subscribe(struct building_fixture *fx, unsigned notices)
+{
+    return subscribe_as(fx, (struct id){0}, notices);
+}
+
+/* ---- members ---- */
+
+struct joining {
+    struct member member;
+    struct id id;
+};
+
+static enum err join_run(struct tx *tx, void *arg)
+{
+    struct joining *j = arg;
+    return member_create(tx, &j->member, &j->id);
+}
+
+static struct id join(struct building_fixture *fx, const char *email, enum member_role role)
+{
+    struct joining j = {
+        .member = {.building_id = fx->building, .name = STR("Ana"), .email = str_z(email), .role = role}};
+    assert_int_equal(fixture_run(fx, STORE_WRITE, join_run, &j), ERR_NONE);
+    return j.id;
+}
+
+static enum err leave_run(struct tx *tx, void *member)
+{
+    return member_remove(tx, member);
+}
+
+struct moving {
+    const struct building_fixture *fx;
+    struct push_browser browser;
+};
+
+/* The browser becomes the owner's. */
+static enum err move_run(struct tx *tx, void *arg)
+{
+    const struct moving *m = arg;
+    const struct key_options key = session_key(&m->fx->account);
+    struct principal was = {0};
+    enum err e = key_authenticate(tx, m->browser.hash, &was);
+    return e ? e : browser_switch(tx, m->browser.hash, &was.key_id, &key);
 }
 
 struct taking {
@@ -268,7 +327,30 @@ static enum err remove_run(struct tx *tx, void *arg)
 static enum err mail_run(struct tx *tx, void *arg)
 {
     const struct building_fixture *fx = arg;
-    return notice_mail_set(tx, &fx->account, &fx->building, NOTICE_BIT(OPENED), STR("en"));
+    const struct principal owner = {.account_id = fx->account};
+    return notice_mail_set(tx, &owner, &fx->building, NOTICE_BIT(OPENED), STR("en"));
+}
+
+struct mailing {
+    const struct building_fixture *fx;
+    struct id member;
+    struct str language;
+    unsigned notices, found;
+};
+
+static enum err member_mail_run(struct tx *tx, void *arg)
+{
+    struct mailing *m = arg;
+    const struct principal who = {.account_id = m->fx->account, .member_id = m->member};
+    enum err e = notice_mail_set(tx, &who, &m->fx->building, m->notices, m->language);
+    return e ? e : notice_mail_get(tx, &who, &m->fx->building, &m->found);
+}
+
+static void want_mails(struct building_fixture *fx, struct id member, unsigned notices, struct str language)
+{
+    struct mailing m = {.fx = fx, .member = member, .notices = notices, .language = language};
+    assert_int_equal(fixture_run(fx, STORE_WRITE, member_mail_run, &m), ERR_NONE);
+    assert_int_equal(m.found, notices);
 }
 
 /* SITE-14 */
@@ -305,6 +387,116 @@ static void test_mails_are_bounded(void **state)
         happen(fx, NOTICE_BIT(OPENED), fx->now_us);
     spread(fx);
     fixture_expect(fx, "SELECT count(*) FROM job WHERE kind = 'mail'", "21\n");
+}
+
+/* SITE-22 */
+static void test_mails_to_a_member_are_bounded_apart_from_the_owners_and_end_with_the_membership(void **state)
+{
+    struct building_fixture *fx = *state;
+    crypto_set_master((const unsigned char *)"0123456789abcdef0123456789abcde", NULL);
+    const struct id ana = join(fx, "ana@example.com", MEMBER_RESIDENT),
+                    eva = join(fx, "eva@example.com", MEMBER_MANAGER);
+    assert_int_equal(fixture_run(fx, STORE_WRITE, mail_run, fx), ERR_NONE);
+    want_mails(fx, ana, NOTICE_BIT(OPENED), STR("fr"));
+    want_mails(fx, eva, NOTICE_BIT(RING), STR("es"));
+    fixture_expect(fx, "SELECT email, language FROM member ORDER BY email", "ana@example.com|fr\neva@example.com|es\n");
+    for (int i = 0; i < 25; i++)
+        happen(fx, NOTICE_BIT(RING) | NOTICE_BIT(OPENED), fx->now_us);
+    spread(fx);
+    fixture_expect(fx, "SELECT count(*) FROM job WHERE kind = 'mail'", "40\n");
+    fixture_expect(fx, "SELECT mail_paid_until FROM member WHERE email = 'eva@example.com'", "0\n");
+    fx->now_us += 7200 * US_PER_S;
+    struct id left = ana;
+    assert_int_equal(fixture_run(fx, STORE_WRITE, leave_run, &left), ERR_NONE);
+    happen(fx, NOTICE_BIT(OPENED), fx->now_us);
+    spread(fx);
+    fixture_expect(fx, "SELECT count(*) FROM job WHERE kind = 'mail'", "41\n");
+}
+
+/* A door is told of moments if only a member asked for mails. */
+static void test_a_call_is_recorded_for_a_member_alone(void **state)
+{
+    struct building_fixture *fx = *state;
+    const struct id ana = join(fx, "ana@example.com", MEMBER_RESIDENT);
+    want_mails(fx, ana, NOTICE_BIT(RING), STR("en"));
+    ring(fx);
+    fixture_expect(fx, "SELECT notices FROM notice", "1\n");
+}
+
+/* SITE-14 */
+static void test_a_members_subscription_ends_with_the_membership_wherever_its_browser_is(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct id ana = join(fx, "ana@example.com", MEMBER_RESIDENT);
+    struct moving m = {.fx = fx, .browser = subscribe_as(fx, ana, NOTICE_BIT(RING))};
+    assert_true(waits_for_browsers(fx));
+    assert_int_equal(fixture_run(fx, STORE_WRITE, move_run, &m), ERR_NONE);
+    assert_true(waits_for_browsers(fx));
+    happen(fx, NOTICE_BIT(RING), fx->now_us);
+    spread(fx);
+    assert_int_equal(fixture_run(fx, STORE_WRITE, leave_run, &ana), ERR_NONE);
+    fixture_expect(fx, "SELECT (SELECT count(*) FROM push), (SELECT count(*) FROM push_message)", "0|0\n");
+    assert_false(waits_for_browsers(fx));
+}
+
+/* An earlier program leaves them. */
+static void test_a_subscription_without_its_member_gets_nothing(void **state)
+{
+    struct building_fixture *fx = *state;
+    subscribe_as(fx, join(fx, "ana@example.com", MEMBER_RESIDENT), NOTICE_BIT(RING));
+    happen(fx, NOTICE_BIT(RING), fx->now_us);
+    spread(fx);
+    fixture_sql(fx, "DELETE FROM member");
+    const struct taking t = take(fx);
+    assert_int_equal(t.count, 1);
+    assert_null(t.list[0].endpoint.p);
+    assert_false(waits_for_browsers(fx));
+}
+
+/* SITE-12 */
+static void test_a_manager_of_codes_gets_no_ring(void **state)
+{
+    struct building_fixture *fx = *state;
+    subscribe_as(fx, join(fx, "ana@example.com", MEMBER_MANAGER), NOTICE_BIT(RING) | NOTICE_BIT(OPENED));
+    assert_false(waits_for_browsers(fx));
+    happen(fx, NOTICE_BIT(RING), fx->now_us);
+    spread(fx);
+    fixture_expect(fx, MESSAGES, "");
+    happen(fx, NOTICE_BIT(RING) | NOTICE_BIT(OPENED), fx->now_us);
+    spread(fx);
+    fixture_expect(fx, "SELECT notice FROM push_message", "2\n");
+}
+
+struct listing {
+    const struct building_fixture *fx;
+    struct id member;
+    size_t count;
+};
+
+static enum err list_run(struct tx *tx, void *arg)
+{
+    struct listing *l = arg;
+    const struct push_entry *entries;
+    return push_list(tx, &l->fx->building, &l->member, &entries, &l->count);
+}
+
+/* SITE-12 */
+static void test_each_person_sees_their_own_browsers(void **state)
+{
+    struct building_fixture *fx = *state;
+    const struct id people[] = {
+        {.text = ""}, join(fx, "ana@example.com", MEMBER_RESIDENT), join(fx, "eva@example.com", MEMBER_RESIDENT)};
+    for (size_t person = 0; person < 3; person++)
+        for (size_t i = 0; i <= person; i++)
+            subscribe_as(fx, people[person], NOTICE_BIT(RING));
+    for (size_t person = 0; person < 3; person++) {
+        struct listing l = {.fx = fx, .member = people[person]};
+        assert_int_equal(fixture_run(fx, STORE_READ, list_run, &l), ERR_NONE);
+        assert_int_equal(l.count, person + 1);
+    }
+    happen(fx, NOTICE_BIT(RING), fx->now_us);
+    spread(fx);
+    fixture_expect(fx, "SELECT count(*) FROM push_message", "6\n");
 }
 
 static enum err sign_out_run(struct tx *tx, void *account)
@@ -354,6 +546,11 @@ static void test_every_notice_has_its_texts_in_every_language(void **state)
         x(test_a_message_that_replaced_one_on_its_way_is_sent), x(test_no_message_of_a_busy_account_is_taken),         \
         x(test_an_endpoint_that_is_gone_ends_the_subscription_unless_there_is_a_newer_one),                            \
         x(test_everything_ends_with_the_building), x(test_a_visitor_waits_only_for_a_browser_that_is_told),            \
-        x(test_mails_are_bounded), x(test_every_notice_has_its_texts_in_every_language)
+        x(test_mails_are_bounded),                                                                                     \
+        x(test_mails_to_a_member_are_bounded_apart_from_the_owners_and_end_with_the_membership),                       \
+        x(test_a_call_is_recorded_for_a_member_alone),                                                                 \
+        x(test_a_members_subscription_ends_with_the_membership_wherever_its_browser_is),                               \
+        x(test_a_subscription_without_its_member_gets_nothing), x(test_a_manager_of_codes_gets_no_ring),               \
+        x(test_each_person_sees_their_own_browsers), x(test_every_notice_has_its_texts_in_every_language)
 
 FIXTURE_RUN_BOTH(TESTS)

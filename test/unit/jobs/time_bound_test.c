@@ -83,6 +83,8 @@ static const struct row {
 } rows[] = {
     {"job (id, kind, created_at, due_at, payload, leased_until)", "'j', 'mail', 0, 0, %2$s, %1$lld", 120},
     {"notice_mail (building_id, account_id, notices, language, paid_until)", "'b', 'a', 1, 'en', %1$lld", 3600},
+    {"member (building_id, id, account_id, name, email, created_at, mail_paid_until)",
+     "'b', 'm', 'a', '', '', 0, %1$lld", 3600},
     {"door_guard (building_id, known, failed_1)", "'b', 0, %1$lld", 0},
     {"door_caller (building_id, number, released_at)", "'b', '+15550100000', %1$lld", 0},
     {"challenge (id, email, otp_mac, expires_at)", "'c', 'a@example.com', %2$s, %1$lld", 900},

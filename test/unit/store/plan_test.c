@@ -88,6 +88,7 @@ static const struct exception {
     {"time_bound_checkout", CLOCK},
     {"time_bound_job_lease", CLOCK},
     {"time_bound_member", CLOCK},
+    {"time_bound_member_mail", CLOCK},
     {"time_bound_notice_mail", CLOCK},
     {"time_bound_number_purchase", CLOCK},
     {"time_bound_oauth_grant", CLOCK},
