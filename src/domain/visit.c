@@ -83,6 +83,16 @@ enum err visit_purge(struct tx *tx, const struct id *building, int64_t before_us
 
 /* ---- reading ---- */
 
+enum err visit_opened_by(struct tx *tx, const struct id *building, const struct id *call, struct str *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL(visit_opener, .building_id = building, .id = call), &c);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    *ret = e ? STR_NONE : row_visit_opener(&c, tx->arena).name;
+    return ERR_NONE;
+}
+
 static struct visit visit_read(const struct cursor *c, struct arena *a)
 {
     const struct row_visit row = row_visit(c, a);

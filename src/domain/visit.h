@@ -85,6 +85,9 @@ enum err visit_list(struct tx *tx, const struct id *building, const struct visit
 /* Whether a list with this filter may read many more visits than it returns. */
 bool visit_searches(const struct visit_filter *filter);
 
+/* The name that the key had which opened in a call; STR_NONE: no key opened, or it is not known. */
+enum err visit_opened_by(struct tx *tx, const struct id *building, const struct id *call, struct str *ret) CHECKED;
+
 /* Names at most `limit` visits of the grant that have another name. *ret_more: there may be more. */
 enum err visit_relabel(struct tx *tx, const struct id *building, const struct id *grant, struct str name, int64_t limit,
                        bool *ret_more) CHECKED;

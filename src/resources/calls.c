@@ -2,6 +2,7 @@
 
 #include "domain/call_message.h"
 #include "domain/key_life.h"
+#include "domain/visit.h"
 #include "resources/page.h"
 #include "resources/routes.h"
 
@@ -96,15 +97,26 @@ struct call_body call_body_of(const struct recorded_call *c)
     };
 }
 
-/* Adds the names of keys to steps of a call of the account. */
-static enum err name_keys_of_steps(struct tx *tx, const struct id *account, struct call_step_body *list, size_t count)
+/* A browser's key is another one after twelve hours, and where its person switched. */
+static enum err name_of_key(struct tx *tx, const struct recorded_call *call, const struct call_step_body *step,
+                            const struct id *key, struct str *ret)
+{
+    enum err e = key_name(tx, &call->account_id, key, ret);
+    if (e || ret->p || str_index(step->step.s, call_step_names) != CALL_STEP_RESIDENT_OPENED)
+        return e;
+    return visit_opened_by(tx, &call->building_id, &call->id, ret);
+}
+
+/* Adds the names of keys to steps of a call. */
+static enum err name_keys_of_steps(struct tx *tx, const struct recorded_call *call, struct call_step_body *list,
+                                   size_t count)
 {
     enum err e = ERR_NONE;
     for (size_t i = 0; i < count && !e; i++) {
         struct id key;
         struct str name = STR_NONE;
         if (v_given(list[i].key_id) && id_parse(list[i].key_id.s, &key))
-            e = key_name(tx, account, &key, &name);
+            e = name_of_key(tx, call, &list[i], &key, &name);
         if (name.p)
             list[i].key_name = v_str(name);
     }
@@ -166,7 +178,7 @@ static enum err get_call(struct request *q, struct reply *p)
     *body = call_body_of(call);
     struct call_step_body *steps = call_steps_of(q->tx.arena, call, &count);
     body->steps = v_list(steps, count);
-    e = name_keys_of_steps(&q->tx, &call->account_id, steps, count);
+    e = name_keys_of_steps(&q->tx, call, steps, count);
     return e ? e : reply_ok(p, 200, &call_shape, body);
 }
 

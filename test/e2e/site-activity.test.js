@@ -106,7 +106,7 @@ describe('the page of visits', () => {
             await advance(client, 60);
         }
         const page = await open(person);
-        assert.deepEqual(await titles(page), ['Missed', 'Missed', 'Opened on your phone (…0001)']);
+        assert.deepEqual(await titles(page), ['Missed', 'Missed', 'Opened on a phone (…0001)']);
         await page.locator('.day .why').first().click();
         await page.getByRole('dialog').getByText('Your phone could not be reached').waitFor();
         await picture(page, 'activity-ended');
@@ -191,7 +191,7 @@ describe('the page of visits', () => {
         await visit(client, { to: person.number, resident: 'opened' });
         await visit(client, { to: person.number, resident: 'busy' });
         const page = await open(person);
-        await page.getByLabel('Opened by').selectOption('Opened on your phone (…0001)');
+        await page.getByLabel('Opened by').selectOption('Opened on a phone (…0001)');
         await settle(page, 1);
         await rows(page).getByText('+1 (514) 555-0142').waitFor();
         await page.reload();

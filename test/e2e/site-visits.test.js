@@ -66,7 +66,7 @@ describe('the pages that show visits', () => {
         await buzz({ digits: '3579', resident: 'no_answer', message_seconds: 3 });
         await buzz({ resident: 'opened' });
         const parcel = 'the code of “Parcel”, used up';
-        const first = [['opened', 'Opened on your phone (…1234)'], ['message', `Message left: ${parcel}`], ['missed', `Missed: ${parcel}`], ['opened', 'Opened by the code of “Parcel”']];
+        const first = [['opened', 'Opened on a phone (…1234)'], ['message', `Message left: ${parcel}`], ['missed', `Missed: ${parcel}`], ['opened', 'Opened by the code of “Parcel”']];
         assert.deepEqual((await told(person)).slice(0, 4), first);
         await changeSettings(person, { callers: { mode: 'listed', numbers: ['+15550009999'], others: 'reject' } });
         await buzz({ digits: '3579' });
@@ -95,14 +95,14 @@ describe('the pages that show visits', () => {
         await page.locator('.bell').getByRole('button', { name: 'Open the door' }).and(page.locator(':enabled')).click();
         assert.equal((await (await ringing).box).tones, '5');
         await endedCall(person);
-        await page.locator('.visits').getByText('Opened in your browser').waitFor();
+        await page.locator('.visits').getByText('Opened in the browser').waitFor();
         await page.goto(`${w.daemon.https}/activity`);
         await page.getByLabel('Show', { exact: true }).selectOption('The door opened');
         await page.getByRole('status').filter({ hasText: '1 visits shown' }).waitFor();
-        await page.getByRole('button', { name: /^Why\? Opened in your browser/ }).click();
+        await page.getByRole('button', { name: /^Why\? Opened in the browser/ }).click();
         await page.locator('.story').getByText('Opened in the browser').waitFor();
         await page.context().close();
-        assert.deepEqual(await told(person), [['opened', 'Opened in your browser']]);
+        assert.deepEqual(await told(person), [['opened', 'Opened in the browser']]);
     });
 
     it('tell of each of two calls at once its own story', async () => {

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { BOX, buzz, phonesAt, startBuzz, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
+import { signInBrowser } from './lib/site.js';
 import { Stream } from './lib/stream.js';
-import { advance, agent, changeSettings, DAY, endedCall, eventually, grant, ID, iso, MINUTE, now, passMidnight, resident, tellsCode, useWorld, visit, world }
+import { advance, agent, changeSettings, DAY, endedCall, eventually, freshEmail, grant, ID, iso, MINUTE, now, passMidnight, resident, tellsCode, useWorld, visit, world }
     from './lib/world.js';
 
 const list = async (person, query = '') => ok(await person.client.get(`/v1/visits${query}`));
@@ -255,6 +256,24 @@ describe('visits in which a resident opens', () => {
     it('tell that it was done in the browser', async () => {
         assert.deepEqual(await ringing(['--answer', '60000'], async (person, call) => ok(await person.client.post(`/v1/calls/${call}/open`))),
             { kind: 'browser', unlock_id: null, name: 'Website session', number: null });
+    });
+
+    // VISIT-1
+    it('name the member who opened in the browser, and so does the record when the browser is elsewhere', async () => {
+        let person, site;
+        const by = await ringing(['--answer', '60000'], async (owner, call) => {
+            const email = freshEmail();
+            const { site: theirs } = await signInBrowser(w.client, { email: owner.email });
+            ok(await theirs.post(`/v1/buildings/${owner.building.id}/people`, { name: 'Ana', email, role: 'resident' }), 201);
+            [person, { site }] = [owner, await signInBrowser(w.client, { email })];
+            ok(await site.post(`/v1/calls/${call}/open`));
+        });
+        assert.deepEqual(by, { kind: 'browser', unlock_id: null, name: 'Ana', number: null });
+        const { id } = await newest(person);
+        const named = async () => ok(await person.client.get(`/v1/calls/${id}`)).steps.find(({ step }) => step === 'resident_opened').key_name;
+        assert.equal(await named(), 'Ana');
+        ok(await site.post('/v1/places'));
+        assert.equal(await named(), 'Ana');
     });
 
     it('name the program\'s key', async () => {

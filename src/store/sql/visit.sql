@@ -57,6 +57,11 @@ SELECT {visit} FROM (
         JOIN activity_kind k ON k.building_id = a.building_id AND k.kind = a.kind) AS alone
 ) AS visits ORDER BY id DESC LIMIT $limit
 
+-- name: visit_opener
+-- The name of the key that opened, as it was then.
+SELECT opener AS name:text FROM visit
+WHERE building_id = $building_id:id AND id = $id:id AND opened_by IN ('browser', 'program')
+
 -- name: visit_relabel
 -- Gives at most $limit of the grant's visits its name.
 UPDATE visit SET grant_name = $grant_name:text
