@@ -30,7 +30,7 @@
 #define CALL_ATTEMPTS      3    /* wrong codes, or incomplete ones, in one call before it is forwarded */
 #define CALL_FIRST_WAIT_MS 8000 /* silence before the first digit, and after one that ends no usable code */
 #define CALL_NEXT_WAIT_MS  2000 /* silence that ends a code as long as a usable one */
-#define CALL_PHONES_MAX    (1 + RING_NUMBERS_MAX)
+#define CALL_PHONES_MAX    (1 + RING_PHONES_MAX)
 #define CALL_MESSAGE_S     30  /* the longest message */
 #define CALL_UNCLEAR_MAX   2   /* spoken codes that are not understood, before only keys count */
 #define CALL_TEXT_MAX      512 /* bytes of a greeting, NUL included; a longer one is cut at a character */

@@ -59,7 +59,7 @@ static void fill_door(struct known_door *to, const struct access_decision *d, ui
     to->ring = d->ring;
     to->browsers = d->browsers;
     keep_number(to->phones[0], d->forward_to);
-    for (size_t i = 0; i < RING_NUMBERS_MAX; i++) {
+    for (size_t i = 0; i < RING_PHONES_MAX; i++) {
         keep_number(to->phones[1 + i], i < d->ring.count ? d->ring.numbers[i] : STR_NONE);
         to->ring.numbers[i] = STR_NONE;
     }

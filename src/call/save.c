@@ -57,8 +57,11 @@ static const struct saved call_members[] = {
     {"repeat", SAVED_INT64, OF(release.repeat), .max = 10},
     {"mode", SAVED_INT, OF(release.mode), .max = LAST(RELEASE_MODE_COUNT)},
     {"before_greeting", SAVED_BOOL, OF(release.before_greeting)},
-    {"phones", SAVED_TEXT, OF(ring.phones), .size = CALL_NUMBER_MAX, .count = CALL_PHONES_MAX,
+    /* An earlier program knows the first ones alone, as below. */
+    {"phones", SAVED_TEXT, OF(ring.phones), .size = CALL_NUMBER_MAX, .count = 1 + RING_NUMBERS_MAX,
      .stride = CALL_NUMBER_MAX},
+    {"more_phones", SAVED_TEXT, OF(ring.phones[1 + RING_NUMBERS_MAX]), .size = CALL_NUMBER_MAX,
+     .count = RING_MEMBERS_MAX, .stride = CALL_NUMBER_MAX},
     {"phone_count", SAVED_SIZE, OF(ring.count), .max = CALL_PHONES_MAX},
     {"barred", SAVED_INT, OF(barred), .max = BARRED_DESTINATION},
     {"spent", SAVED_BOOL, OF(spent)},
@@ -67,7 +70,6 @@ static const struct saved call_members[] = {
     {"seconds", SAVED_INT64, OF(ring.seconds), .max = MANY},
     {"accept", SAVED_BOOL, OF(ring.accept)},
     {"message", SAVED_BOOL, OF(ring.message)},
-    /* An earlier program knows the first ones alone. */
     {"recordings", SAVED_TEXT, OF(recordings), .size = sizeof(struct id), .count = GREETING_MESSAGE,
      .stride = sizeof(struct id)},
     {"greetings", SAVED_TEXT, OF(greetings), .size = CALL_TEXT_MAX, .count = GREETING_MESSAGE, .stride = CALL_TEXT_MAX},

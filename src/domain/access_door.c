@@ -30,6 +30,33 @@ static void bar_phones(const struct config *c, struct access_decision *d)
     r->count = kept;
 }
 
+/* Adds the phones of members, each number once. */
+static enum err add_members(struct tx *tx, struct access_decision *d)
+{
+    CURSOR c;
+    struct ring *r = &d->ring;
+    enum err e = db_query(tx->db, SQL(member_phones, .building_id = &d->building_id, .limit = RING_MEMBERS_MAX), &c);
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && r->count < RING_PHONES_MAX;) {
+        const struct str phone = row_member_phones(&c, tx->arena).phone;
+        bool known = str_eq(phone, d->forward_to);
+        for (size_t i = 0; i < r->count; i++)
+            known |= str_eq(phone, r->numbers[i]);
+        if (!known)
+            r->numbers[r->count++] = phone;
+    }
+    return e;
+}
+
+/* The phones that ring. */
+static enum err read_phones(struct tx *tx, const struct row_door *row, struct access_decision *d)
+{
+    d->forward_to = row->forward_phone.p ? row->forward_phone : row->phone;
+    d->ring = ring_read(&row->ring, (d->forward_to.p != NULL) + (size_t)row->members);
+    enum err e = row->members ? add_members(tx, d) : ERR_NONE;
+    bar_phones(tx->config, d);
+    return e;
+}
+
 static enum err read_row(struct tx *tx, enum sql statement, struct str key, struct str caller, struct row_door *ret)
 {
     CURSOR c;
@@ -68,18 +95,16 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
     const struct str tones = row.unlock_tone;
     if (tones.n < sizeof door.decision.tones)
         memcpy(door.decision.tones, tones.n ? tones.p : "", tones.n);
-    door.decision.forward_to = row.forward_phone.p ? row.forward_phone : door.owner_phone;
     door.decision.release = release_read(&row.release, tx->config);
-    door.decision.ring = ring_read(&row.ring, door.decision.forward_to.p != NULL);
     door.callers = callers_read(&row.callers);
     door.say_opening = v_bool_or(row.say_opening, false);
     door.decision.known_caller =
         door.guard.released_us != 0 || (door.callers.mode == CALLERS_LISTED && callers_allow(&door.callers, caller));
-    bar_phones(tx->config, &door.decision);
+    e = read_phones(tx, &row, &door.decision);
     const struct ready facts = {
         .subscription = row.subscription_status, .number = row.virtual_number, .tone = str_z(door.decision.tones)};
     door.lacks = ready_lacks(&facts) & READY_DOOR;
-    if (row.noticed == NOTICED_IN_BROWSERS)
+    if (!e && row.noticed == NOTICED_IN_BROWSERS)
         e = push_wanted(tx, &row.id, NOTICE_BIT(RING), &door.decision.browsers);
     if (!e)
         *ret = door;

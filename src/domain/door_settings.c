@@ -58,7 +58,7 @@ static size_t split_numbers(struct str text, struct str *ret, size_t max)
     return count;
 }
 
-struct ring ring_read(const struct row_ring *r, bool phone)
+struct ring ring_read(const struct row_ring *r, size_t others)
 {
     struct ring ring = {
         .strategy = (enum ring_strategy)v_int_or(r->ring_strategy, RING_ALL),
@@ -66,7 +66,7 @@ struct ring ring_read(const struct row_ring *r, bool phone)
         .message = v_bool_or(r->ring_message, false),
     };
     ring.count = split_numbers(r->ring_numbers, ring.numbers, RING_NUMBERS_MAX);
-    ring.accept = v_bool_or(r->ring_accept, ring.count + phone > 1);
+    ring.accept = v_bool_or(r->ring_accept, ring.count + others > 1);
     return ring;
 }
 

@@ -31,7 +31,9 @@ struct release {
     bool before_greeting; /* before greeting_granted, not after it */
 };
 
-#define RING_NUMBERS_MAX 4 /* besides the building's forwarding phone */
+#define RING_NUMBERS_MAX 4 /* of the settings, besides the building's forwarding phone */
+#define RING_MEMBERS_MAX 5 /* phones of members */
+#define RING_PHONES_MAX  (RING_NUMBERS_MAX + RING_MEMBERS_MAX)
 #define RING_SECONDS     30
 
 enum ring_strategy { RING_ALL, RING_ORDER, RING_STRATEGY_COUNT };
@@ -39,7 +41,7 @@ extern const char *const ring_strategy_names[]; /* NULL-terminated */
 
 /* The phones that ring in a forwarded call, besides the building's forwarding phone. */
 struct ring {
-    struct str numbers[RING_NUMBERS_MAX]; /* E.164, in the arena */
+    struct str numbers[RING_PHONES_MAX]; /* E.164, in the arena */
     size_t count;
     enum ring_strategy strategy;
     int64_t seconds; /* how long a phone rings */
@@ -74,10 +76,10 @@ struct door_patch {
 };
 extern const struct door_patch door_unchanged;
 
-/* The settings of a row, whose texts they borrow, with the defaults in place of NULL. `phone`: the building has a
- * forwarding phone. */
+/* The settings of a row, whose texts they borrow, with the defaults in place of NULL. `others`: the
+ * phones that ring besides the row's. */
 struct release release_read(const struct row_release *r, const struct config *config);
-struct ring ring_read(const struct row_ring *r, bool phone);
+struct ring ring_read(const struct row_ring *r, size_t others);
 struct callers callers_read(const struct row_callers *r);
 
 /* Whether calls from this number may use grants. A leading + makes no difference. */

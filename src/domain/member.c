@@ -16,6 +16,7 @@ static struct member member_read(const struct row_membership *row)
         .name = row->name,
         .email = row->email,
         .phone = row->phone,
+        .phone_verified_us = row->phone_verified_at,
         .role = (enum member_role)row->role,
         .language = row->language,
         .created_us = row->created_at,
@@ -203,7 +204,7 @@ enum err member_accept(struct tx *tx, const struct member *m)
 
 enum err member_change(struct tx *tx, const struct member *m)
 {
-    db_notify(tx->db, TOPIC_KEYS);
+    db_notify(tx->db, TOPIC_KEYS | TOPIC_DOORS);
     enum err e = db_exec(
         tx->db, SQL(member_update, .building_id = &m->building_id, .id = &m->id, .name = m->name, .role = m->role),
         NULL);
@@ -218,12 +219,14 @@ enum err member_change(struct tx *tx, const struct member *m)
 enum err member_remove(struct tx *tx, const struct id *member)
 {
     struct member m;
-    db_notify(tx->db, TOPIC_KEYS);
+    db_notify(tx->db, TOPIC_KEYS | TOPIC_DOORS);
     enum err e = member_get(tx, member, &m);
     if (!e)
         e = db_exec(tx->db, SQL(member_delete, .building_id = &m.building_id, .id = &m.id), NULL);
     if (!e)
         e = push_end_member(tx, &m.building_id, &m.id);
+    if (!e)
+        e = db_exec(tx->db, SQL(phone_end_member, .account_id = &m.account_id, .member_id = &m.id), NULL);
     if (!e)
         e = db_exec(tx->db,
                     SQL(key_revoke_member, .account_id = &m.account_id, .member_id = &m.id, .revoked_at = tx->now_us),

@@ -10,8 +10,9 @@
 
 struct member {
     struct id id, building_id, account_id;
-    struct str name, email; /* e-mail in lower case */
-    struct str phone;       /* E.164; STR_NONE: not given */
+    struct str name, email;    /* e-mail in lower case */
+    struct str phone;          /* E.164; STR_NONE: not given */
+    int64_t phone_verified_us; /* it rings (domain/phone.h); 0: not verified */
     enum member_role role;
     struct str language; /* of mails, one of notice_languages; STR_NONE: not given */
     int64_t created_us;
@@ -50,6 +51,6 @@ enum err member_get(struct tx *tx, const struct id *member, struct member *ret) 
 /* Stores the name and the role of a member that was read. Its sessions have both at once; its other keys lose what the
  * role does not have. */
 enum err member_change(struct tx *tx, const struct member *m) CHECKED;
-/* Removes the member, with its notices, and revokes its keys. Fails with ERR_NOT_FOUND. */
+/* Removes the member, with its notices and its phone, and revokes its keys. Fails with ERR_NOT_FOUND. */
 enum err member_remove(struct tx *tx, const struct id *member) CHECKED;
 enum err member_count(struct tx *tx, const struct id *building, int64_t *ret) CHECKED;

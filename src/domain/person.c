@@ -84,7 +84,7 @@ static enum err end_visit(struct tx *tx, const struct hit *h)
 {
     return db_exec(tx->db,
                    SQL(person_visit_end, .building_id = h->key[0], .id = h->key[1], .grant_name = h->text[0],
-                       .opener = h->text[1]),
+                       .opener = h->text[1], .person = h->text[2]),
                    NULL);
 }
 
@@ -136,7 +136,7 @@ static const struct person_table {
     {ROWS(activity_kind, KIND, 2), 2, end_kind, {PERSON_BLANK}},
     {ROWS(call_message, MESSAGE, 1), 1, end_message, {PERSON_BLANK}},
     {ROWS(call_record, CALL, 2), 2, end_call, {PERSON_EMPTY, PERSON_EACH}},
-    {ROWS(visit, VISIT, 2), 2, end_visit, {PERSON_WHOLE, PERSON_WHOLE}},
+    {ROWS(visit, VISIT, 2), 3, end_visit, {PERSON_WHOLE, PERSON_WHOLE, PERSON_WHOLE}},
     {ROWS(door_caller, CALLER, 2), 1, end_caller, {PERSON_BLANK}},
     {ROWS(feed, FEED, 2), 1, end_feed, {PERSON_IN_JSON}},
     {ROWS(event, EVENT, 2), 1, end_event, {PERSON_IN_JSON}},

@@ -80,7 +80,7 @@ static enum err read_stored(struct tx *tx, const struct id *account, const struc
     ret->timezone = row.timezone;
     ret->phone = row.forward_phone;
     ret->release = release_read(&row.release, tx->config);
-    ret->ring = ring_read(&row.ring, row.phone.p != NULL);
+    ret->ring = ring_read(&row.ring, (row.phone.p != NULL) + (size_t)row.members);
     ret->callers = callers_read(&row.callers);
     ret->say_opening = v_bool_or(row.say_opening, false);
     return ERR_NONE;

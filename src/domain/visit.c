@@ -20,6 +20,27 @@ static enum err visit_grant_name(struct tx *tx, const struct id *building, const
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
+/* The member whose phone has these last digits, "...1234"; STR_NONE: nobody's alone. */
+static enum err person_of_phone(struct tx *tx, const struct id *building, struct str number, struct str *ret)
+{
+    const int n = (int)number.n - 3;
+    size_t count = 0;
+    if (n <= 0)
+        return ERR_NONE;
+    CURSOR c;
+    enum err e = db_query(tx->db,
+                          SQL(member_of_phone, .building_id = building,
+                              .number = arena_printf(tx->arena, "%%%.*s", n, number.p + 3),
+                              .among = arena_printf(tx->arena, "%%%.*s %%", n, number.p + 3)),
+                          &c);
+    struct str name = STR_NONE;
+    for (bool more; !e && !(e = db_next(&c, &more)) && more; count++)
+        name = row_member_of_phone(&c, tx->arena).name;
+    if (!e)
+        *ret = count == 1 ? name : STR_NONE;
+    return e;
+}
+
 /* The visit is in progress, and the code that opened nothing has told why. */
 static bool is_told(const struct call_end *end)
 {
@@ -30,7 +51,7 @@ static bool is_told(const struct call_end *end)
 enum err visit_write(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end)
 {
     const struct visit_facts f = visit_of(end);
-    struct str grant_name = STR_NONE, opener = f.number;
+    struct str grant_name = STR_NONE, opener = f.number, person = STR_NONE;
     enum err e = ERR_NONE;
     if (is_told(end))
         return ERR_NONE;
@@ -38,13 +59,15 @@ enum err visit_write(struct tx *tx, const struct call_arrival *arrival, const st
         e = visit_grant_name(tx, &end->building_id, &f.grant_id, &grant_name);
     if (!e && f.opened_by >= VISIT_BY_BROWSER)
         e = key_name(tx, &end->account_id, &end->opener_id, &opener);
+    if (!e && f.opened_by == VISIT_BY_PHONE && f.number.p)
+        e = person_of_phone(tx, &end->building_id, f.number, &person);
     if (!e)
         e = db_exec(tx->db,
                     SQL(visit_write, .building_id = &end->building_id, .id = &arrival->id,
                         .started_at = arrival->started_us - arrival->started_us % MS_US,
                         .outcome = str_z(visit_outcome_names[f.outcome]),
                         .opened_by = f.opened_by ? str_z(visit_opener_names[f.opened_by]) : STR_NONE, .opener = opener,
-                        .reason = f.reason, .grant_id = &f.grant_id, .grant_name = grant_name),
+                        .person = person, .reason = f.reason, .grant_id = &f.grant_id, .grant_name = grant_name),
                     NULL);
     if (!e && f.opened_by >= VISIT_BY_PHONE)
         e = db_exec(tx->db,
@@ -105,6 +128,7 @@ static struct visit visit_read(const struct cursor *c, struct arena *a)
         .outcome = row.outcome,
         .opened_by = row.opened_by,
         .opener = row.opener,
+        .person = row.person,
         .reason = row.reason,
         .grant_id = row.grant_id,
         .grant_name = row.grant_name,
@@ -132,11 +156,11 @@ static bool is_wanted(struct tx *tx, const struct visit_search *s, const struct 
     if ((v_set(f->since) && v->started_us < f->since.i) || (v_set(f->until) && v->started_us > f->until.i) ||
         (v_set(f->outcome) && !str_eq(f->outcome.s, v->outcome)) ||
         (v_set(f->reason) && !str_eq(f->reason.s, v->reason)) ||
-        (v_set(f->opened_by) && !str_eq(f->opened_by.s, v->opener)) ||
+        (v_set(f->opened_by) && !str_eq(f->opened_by.s, v->opener) && !str_eq(f->opened_by.s, v->person)) ||
         (v_set(f->unlock_id) && !str_eq(f->unlock_id.s, id_str(&v->grant_id))))
         return false;
     return !s->q.p || has_text(tx, v->grant_name, s->q) || has_text(tx, v->opener, s->q) ||
-           has_text(tx, v->caller, s->q);
+           has_text(tx, v->person, s->q) || has_text(tx, v->caller, s->q);
 }
 
 /* Reads the next visits of the search into the page. *ret_end: they end it. */

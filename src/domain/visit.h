@@ -54,6 +54,7 @@ struct visit {
     struct str caller; /* STR_NONE: not known; "": withheld */
     struct str outcome, opened_by, reason, grant_name;
     struct str opener; /* name of the key, or the end of the phone's number; STR_NONE: a grant, or not known */
+    struct str person; /* the member whose phone it was; STR_NONE: not a member's, or not known */
     struct id grant_id;
     int64_t message_seconds; /* 0: no message */
 };
@@ -65,7 +66,7 @@ struct visit_filter {
     struct val outcome;   /* str */
     struct val reason;    /* str */
     struct val unlock_id; /* str: an ID, lower case */
-    struct val opened_by; /* str: as struct visit has the opener */
+    struct val opened_by; /* str: as struct visit has the opener or the person */
     struct val q;         /* str, trimmed: part of a name or of the caller's number, ignoring case and accents */
     struct val cursor;    /* str: continue below this ID */
 };

@@ -9,7 +9,7 @@
 /* ---- bodies ---- */
 
 struct person_body {
-    struct val id, name, email, role, language, created_at, invited_until;
+    struct val id, name, email, role, language, phone, created_at, invited_until;
 };
 #define ROLE_DOC               "resident: sees the door, answers and opens it, and makes codes; manager: makes codes"
 #define OUT(member, type, ...) FIELD(struct person_body, member, type, __VA_ARGS__)
@@ -19,6 +19,8 @@ static const struct field person_fields[] = {
     OUT(email, T_STRING, .flags = F_REQUIRED),
     OUT(role, T_STRING, .flags = F_REQUIRED, .values = member_role_names, .doc = ROLE_DOC),
     OUT(language, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .values = notice_languages),
+    OUT(phone, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+        .doc = "the last digits of the verified phone, which rings if the member is a resident"),
     OUT(created_at, T_TIME, .flags = F_REQUIRED),
     OUT(invited_until, T_TIME, .flags = F_REQUIRED | F_NULLABLE,
         .doc = "when an invitation ends that is not accepted; null: the member has signed in"),
@@ -75,7 +77,13 @@ static const struct shape removed_shape = SHAPE(struct removed_body, "MemberRemo
 
 /* ---- handlers ---- */
 
-static struct person_body person_body(const struct member *m)
+static struct val phone_end(struct arena *a, const struct member *m)
+{
+    return m->phone_verified_us && m->phone.n > 4 ? v_str(arena_printf(a, "...%s", m->phone.p + m->phone.n - 4))
+                                                  : v_null();
+}
+
+static struct person_body person_body(struct arena *a, const struct member *m)
 {
     return (struct person_body){
         .id = v_str(id_str(&m->id)),
@@ -83,6 +91,7 @@ static struct person_body person_body(const struct member *m)
         .email = v_str(m->email),
         .role = v_str(member_role_text(m->role)),
         .language = v_str(m->language),
+        .phone = phone_end(a, m),
         .created_at = v_time(m->created_us),
         .invited_until = m->invited_until_us ? v_time(m->invited_until_us) : v_null(),
     };
@@ -92,7 +101,7 @@ static enum err reply_person(struct request *q, struct reply *p, int status, con
 {
     struct member *kept = arena_new(q->tx.arena, struct member);
     *kept = *m;
-    const struct person_body body = person_body(kept);
+    const struct person_body body = person_body(q->tx.arena, kept);
     return reply_copy(q, p, status, &person_shape, &body);
 }
 
@@ -105,7 +114,7 @@ static enum err list_people(struct request *q, struct reply *p)
         return e;
     struct person_body *items = arena_array(q->tx.arena, struct person_body, count + 1);
     for (size_t i = 0; i < count; i++)
-        items[i] = person_body(&people[i]);
+        items[i] = person_body(q->tx.arena, &people[i]);
     return reply_copy(q, p, 200, &people_shape, &(struct people_body){.data = v_list(items, count)});
 }
 

@@ -106,14 +106,14 @@ static enum err reply_status(struct request *q, struct reply *p, const struct ph
 static enum err get_phone(struct request *q, struct reply *p)
 {
     struct phone_status status;
-    enum err e = phone_status(&q->tx, &q->who.account_id, &status);
+    enum err e = phone_status(&q->tx, &q->who.account_id, &q->who.member_id, &status);
     return e ? e : reply_status(q, p, &status);
 }
 
 /* ---- sending a code ---- */
 
 struct sending {
-    const struct id *account;
+    const struct id *account, *member;
     struct str number;
     struct phone_code code;
 };
@@ -121,7 +121,7 @@ struct sending {
 static enum err make_code(struct tx *tx, void *arg)
 {
     struct sending *s = arg;
-    return phone_code_new(tx, s->account, s->number, &s->code);
+    return phone_code_new(tx, s->account, s->member, s->number, &s->code);
 }
 
 static enum err code_was_sent(struct tx *tx, void *arg)
@@ -180,7 +180,7 @@ static enum err run_sending(struct request *q, struct sending *s)
 static enum err post_verification(struct request *q, struct reply *p)
 {
     const struct verification *body = q->body;
-    struct sending s = {.account = &q->who.account_id, .number = body->phone_number.s};
+    struct sending s = {.account = &q->who.account_id, .member = &q->who.member_id, .number = body->phone_number.s};
     enum err e = run_sending(q, &s);
     crypto_wipe(s.code.text, sizeof s.code.text);
     if (e && !q->tx.why.p)
@@ -203,7 +203,7 @@ static enum err post_confirmation(struct request *q, struct reply *p)
 {
     const struct confirmation *body = q->body;
     struct phone_status status;
-    enum err e = phone_confirm(&q->tx, &q->who.account_id, body->code.s, &status);
+    enum err e = phone_confirm(&q->tx, &q->who.account_id, &q->who.member_id, body->code.s, &status);
     if (e == ERR_INVALID_PHONE_CODE)
         return reply_error_keep(p, e);
     return e ? e : reply_status(q, p, &status);
@@ -241,3 +241,37 @@ static const struct route rows[] = {
                                                   ERR_PHONE_CODE_ATTEMPTS, ERR_PHONE_CHANGE_LIMIT))),
 };
 const struct route_set phone_routes = ROUTE_SET(rows);
+
+/* ---- rows of the website alone: the calling person's phone, the owner's or a member's ---- */
+
+#define OWN                                                                                                            \
+    .credential = CRED_WEB_SESSION, .people = PEOPLE_RESIDENT, .scopes = SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_WRITE),    \
+    .limit = LIMIT_KEY
+
+static const struct route own_rows[] = {
+    ROUTE("getOwnPhone", GET, "/v1/person/phone", OWN, .run = RUN_READ, .handler = get_phone, .reply = &status_shape,
+          .flags = ROUTE_SITE_ONLY,
+          .doc = ROUTE_DOC("People", 200, "The calling person's phone",
+                           .description = "Of the owner, the forwarding phone. A resident's rings with it.",
+                           .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND))),
+    ROUTE("requestOwnPhoneCode", POST, "/v1/person/phone/verification", OWN, .body = &verification_shape,
+          .body_error = ERR_INVALID_PHONE_NUMBER, .run = RUN_BLOCKING, .handler = post_verification,
+          .reply = &code_sent_shape, .flags = ROUTE_SITE_ONLY, .store_error = ERR_PHONE_CODE_SEND_FAILED,
+          .doc = ROUTE_DOC("People", 200, "Send a code to a new phone of the calling person",
+                           .description = "As for the forwarding phone, with limits for each person. The phones of at "
+                                          "most five members ring.",
+                           .body_example = "{\"phone_number\": \"+15551234567\"}", .flags = DOC_EXTENSION,
+                           .errors = ROUTE_ERRORS(ERR_SUBSCRIPTION_REQUIRED, ERR_NUMBER_NOT_PROVISIONED,
+                                                  ERR_ACCOUNT_NOT_FOUND, ERR_ALREADY_VERIFIED, ERR_PHONE_IN_USE,
+                                                  ERR_MEMBER_LIMIT, ERR_PHONE_CODE_RATE_LIMIT, ERR_PHONE_CHANGE_LIMIT,
+                                                  ERR_PHONE_CODE_SEND_FAILED))),
+    ROUTE("confirmOwnPhoneCode", POST, "/v1/person/phone/confirmation", OWN, .body = &confirmation_shape,
+          .body_error = ERR_INVALID_PHONE_CODE, .run = RUN_WRITE, .handler = post_confirmation, .reply = &status_shape,
+          .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_UPDATE_FAILED,
+          .doc = ROUTE_DOC("People", 200, "Confirm the code and use the calling person's new phone",
+                           .body_example = "{\"code\": \"123456\"}", .flags = DOC_EXTENSION,
+                           .errors = ROUTE_ERRORS(ERR_PHONE_CODE_EXPIRED, ERR_SUBSCRIPTION_REQUIRED,
+                                                  ERR_NUMBER_NOT_PROVISIONED, ERR_ACCOUNT_NOT_FOUND, ERR_PHONE_IN_USE,
+                                                  ERR_MEMBER_LIMIT, ERR_PHONE_CODE_ATTEMPTS, ERR_PHONE_CHANGE_LIMIT))),
+};
+const struct route_set own_phone_routes = ROUTE_SET(own_rows);

@@ -40,13 +40,14 @@ extern const struct route_set webhook_routes;    /* webhook endpoints */
 /* Operations for the website's pages alone, below /app. */
 extern const struct route_set *const browser_sets[];
 extern const size_t browser_set_count;
-extern const struct route_set browser_routes; /* browsers that are signed in */
-extern const struct route_set people_routes;  /* members of a building, for its owner */
-extern const struct route_set place_routes;   /* the buildings of a person, and the switch between them */
-extern const struct route_set person_routes;  /* a person's own export and deletion */
-extern const struct route_set consent_routes; /* consent to assistants that ask for access */
-extern const struct route_set notice_routes;  /* notices of events at the door */
-extern const struct route_set sign_in_routes; /* sign-in of a browser */
+extern const struct route_set browser_routes;   /* browsers that are signed in */
+extern const struct route_set people_routes;    /* members of a building, for its owner */
+extern const struct route_set own_phone_routes; /* a person's own phone */
+extern const struct route_set place_routes;     /* the buildings of a person, and the switch between them */
+extern const struct route_set person_routes;    /* a person's own export and deletion */
+extern const struct route_set consent_routes;   /* consent to assistants that ask for access */
+extern const struct route_set notice_routes;    /* notices of events at the door */
+extern const struct route_set sign_in_routes;   /* sign-in of a browser */
 /* Recorded greetings. */
 extern const struct route_set recording_routes;
 

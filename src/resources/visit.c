@@ -30,7 +30,7 @@ static const struct field opener_fields[] = {
     OPENER(kind, T_STRING, .flags = F_REQUIRED, .values = visit_opener_names + VISIT_BY_CODE,
            .doc = "phone: a resident's key 9; browser: the website; program: a key of a program"),
     OPENER(unlock_id, T_ID, .flags = F_REQUIRED | F_NULLABLE, .doc = "the grant"),
-    OPENER(name, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "of the grant or the key, as it was then"),
+    OPENER(name, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "of the grant, key or member, as it was then"),
     OPENER(number, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "the last digits of the phone"),
 };
 static const struct shape opener_shape = SHAPE(struct visit_opener_body, "VisitOpener", opener_fields);
@@ -98,7 +98,7 @@ static struct val opener_body(struct arena *a, const struct visit *v)
         .kind = v_str(v->opened_by),
         .unlock_id = grant ? v_str(id_str(&v->grant_id)) : v_null(),
         .name = v_str(grant   ? v->grant_name
-                      : phone ? STR_NONE
+                      : phone ? v->person
                               : v->opener),
         .number = v_str(phone ? v->opener : STR_NONE),
     };

@@ -303,7 +303,7 @@ static const struct route rows[] = {
     PAGE("getWebhooksPage", webhooks, "/webhooks", "Addresses that are told of events", PEOPLE_NONE, reply_sign_in,
          {"webhooks", "/v1/webhooks"}),
     PAGE("getAccountPage", account, "/account", "The account; the billing provider returns here", PEOPLE_ALL,
-         reply_returned, {"phone", "/v1/account/phone"}, {"browsers", "/v1/browsers"}),
+         reply_returned, {"phone", "/v1/person/phone"}, {"browsers", "/v1/browsers"}),
     PAGE("getConsentPage", consent, OAUTH_AUTHORIZE, "An assistant asks for access", PEOPLE_NONE, reply_sign_in,
          {"request", "/v1/oauth/request?" QUERY}),
     ROUTE("getWorker", GET, "/worker.js", .credential = CRED_NONE, .run = RUN_HERE, .handler = get_worker,

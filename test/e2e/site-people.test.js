@@ -1,10 +1,10 @@
 // Members of a building on the website: signing in, what they see, and what is the owner's (docs/behaviour/account.md).
-import { describe, it, before } from 'node:test';
+import { describe, it, before, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
 import { browser, SAME_ORIGIN, COOKIE, signInBrowser } from './lib/site.js';
-import { advance, agent, challenge, changeSettings, DAY, eventually, freshEmail, grant, resident, UNKNOWN_ID, useWorld } from './lib/world.js';
+import { advance, agent, challenge, changeSettings, DAY, eventually, freshEmail, grant, message, resident, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 describe('a member of a building', () => {
     const w = useWorld();
@@ -78,7 +78,7 @@ describe('a member of a building', () => {
             assert.equal(page.status, 200, path);
             const { page: { closed }, phone } = dataOf(page);
             assert.deepEqual(closed, ['/building', '/buildings', '/billing', '/agents', '/webhooks', '/oauth/authorize']);
-            assert.ok(!phone, path);
+            assert.ok(!phone?.phone_number, path);
             assert.ok(!page.text.includes(owner.email), path);
         }
         const { page: { closed } } = dataOf(await pageOf('/', (await signInBrowser(client, { email: owner.email })).cookie));
@@ -114,6 +114,78 @@ describe('a member of a building', () => {
     });
 });
 
+describe('the phone of a person', () => {
+    const w = useWorld();
+    const { client } = w;
+    let owner, theirs;
+    const PATH = '/v1/person/phone';
+    const number = (end) => `+1555111${end}`;
+    const peopleOf = ({ building }) => `/v1/buildings/${building.id}/people`;
+
+    async function member(name, role = 'resident', email = freshEmail()) {
+        const { id } = ok(await theirs.post(peopleOf(owner), { name, email, role }), 201);
+        return { ...await signInBrowser(client, { email }), id };
+    }
+    async function verify(site, to) {
+        ok(await site.post(`${PATH}/verification`, { phone_number: to }));
+        return ok(await site.post(`${PATH}/confirmation`, { code: (await message(client, to, 'sms')).code }));
+    }
+    const rang = async (resident = 'opened') => (await visit(client, { to: owner.number, resident })).rang;
+
+    beforeEach(async () => {
+        owner = await resident(client);
+        ({ site: theirs } = await signInBrowser(client, { email: owner.email }));
+        await changeSettings(owner, { ring: { strategy: 'all' } });
+    });
+
+    // ACCOUNT-45
+    it('rings with the owner\'s after its code, until the removal, and is shown to the owner by its end', async () => {
+        const ana = await member('Ana');
+        assert.equal(ok(await ana.site.get(PATH)).verified, false);
+        assert.equal((await verify(ana.site, number('0188'))).phone_number, number('0188'));
+        assert.deepEqual(ok(await theirs.get(peopleOf(owner))).data.map(({ name, phone }) => [name, phone]), [['Ana', '...0188']]);
+        assert.deepEqual(await rang(), [number('0188')]);
+        const [{ opened_by: by }] = ok(await ana.site.get('/v1/visits?limit=1')).data;
+        assert.deepEqual([by.kind, by.name, by.number], ['phone', 'Ana', '...0188']);
+        assert.equal((await verify(theirs, number('0001'))).phone_number, ok(await owner.client.get('/v1/account/phone')).phone_number);
+        assert.deepEqual(await rang(), [number('0001'), number('0188')]);
+        assert.equal(ok(await owner.client.get(`/v1/buildings/${owner.building.id}/settings`)).ring.accept, true);
+        ok(await theirs.delete(`${peopleOf(owner)}/${ana.id}`));
+        refused(await ana.site.get(PATH), 401, 'INVALID_KEY');
+        assert.deepEqual(await rang(), [number('0001')]);
+    });
+
+    // ACCOUNT-45
+    it('is not another account\'s, and goes to the last who proved it', async () => {
+        const [ana, eva, other] = [await member('Ana'), await member('Eva'), await resident(client)];
+        const { site: stranger } = await signInBrowser(client, { email: other.email });
+        await verify(stranger, number('0300'));
+        refused(await ana.site.post(`${PATH}/verification`, { phone_number: number('0300') }), 409, 'PHONE_IN_USE');
+        await verify(ana.site, number('0301'));
+        await verify(eva.site, number('0301'));
+        assert.deepEqual([ok(await ana.site.get(PATH)).verified, ok(await eva.site.get(PATH)).verified], [false, true]);
+        await verify(stranger, number('0301'));
+        assert.equal(ok(await eva.site.get(PATH)).verified, false);
+        assert.deepEqual(await rang(), []);
+    });
+
+    // ACCOUNT-9
+    it('is not for managers of codes, nor for keys', async () => {
+        const eva = await member('Eva', 'manager');
+        const { client: robot } = await agent(owner, ['account:read', 'access:write']);
+        for (const [one, status, code] of [[eva.site, 403, 'WEB_SESSION_REQUIRED'], [owner.client, 404, 'NOT_FOUND'], [robot, 404, 'NOT_FOUND']]) {
+            refused(await one.get(PATH), status, code);
+            refused(await one.post(`${PATH}/verification`, { phone_number: number('0400') }), status, code);
+            refused(await one.post(`${PATH}/confirmation`, { code: '000000' }), status, code);
+        }
+        const ana = await member('Ana');
+        await verify(ana.site, number('0401'));
+        ok(await theirs.patch(`${peopleOf(owner)}/${ana.id}`, { role: 'manager' }));
+        assert.deepEqual(await rang(), []);
+        refused(await ana.site.get(PATH), 403, 'WEB_SESSION_REQUIRED');
+    });
+});
+
 describe('the owner of a building', () => {
     const w = useWorld();
     const { client } = w;
@@ -138,7 +210,7 @@ describe('the owner of a building', () => {
     // ACCOUNT-42
     it('invites a person, who gets a mail in their language and signs in', async () => {
         const person = await invite({ name: ' Ana ', email: freshEmail().toUpperCase() }, { 'accept-language': 'fr' });
-        assert.deepEqual({ ...person, id: '', created_at: '' }, { id: '', name: 'Ana', email: person.email.toLowerCase(), role: 'resident', language: 'fr', created_at: '', invited_until: person.invited_until });
+        assert.deepEqual({ ...person, id: '', created_at: '' }, { id: '', name: 'Ana', email: person.email.toLowerCase(), role: 'resident', language: 'fr', phone: null, created_at: '', invited_until: person.invited_until });
         assert.deepEqual(ok(await site.get(path)).data, [person]);
         const mail = await eventually(async () => (await mailsTo(person.email))[0], 'the invitation');
         assert.match(mail.subject, /^Vous êtes invité/);

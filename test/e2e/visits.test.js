@@ -6,7 +6,7 @@ import { BOX, buzz, phonesAt, startBuzz, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { signInBrowser } from './lib/site.js';
 import { Stream } from './lib/stream.js';
-import { advance, agent, changeSettings, DAY, endedCall, eventually, freshEmail, grant, ID, iso, MINUTE, now, passMidnight, resident, tellsCode, useWorld, visit, world }
+import { advance, agent, changeSettings, DAY, endedCall, eventually, freshEmail, grant, ID, iso, message, MINUTE, now, passMidnight, resident, tellsCode, useWorld, visit, world }
     from './lib/world.js';
 
 const list = async (person, query = '') => ok(await person.client.get(`/v1/visits${query}`));
@@ -274,6 +274,30 @@ describe('visits in which a resident opens', () => {
         assert.equal(await named(), 'Ana');
         ok(await site.post('/v1/places'));
         assert.equal(await named(), 'Ana');
+    });
+
+    // ACCOUNT-45
+    it('name the member whose phone opened, which rings no more after the removal', async () => {
+        const owner = await resident(w.client);
+        const [email, number] = [freshEmail(), '+15550000188'];
+        const { site: theirs } = await signInBrowser(w.client, { email: owner.email });
+        const people = `/v1/buildings/${owner.building.id}/people`;
+        const { id } = ok(await theirs.post(people, { name: 'Ana', email, role: 'resident' }), 201);
+        const { site } = await signInBrowser(w.client, { email });
+        ok(await site.post('/v1/person/phone/verification', { phone_number: number }));
+        ok(await site.post('/v1/person/phone/confirmation', { code: (await message(w.client, number, 'sms')).code }));
+        const phone = await startPhone('--listen', `127.0.0.1:${port}`, '--answer', '100', '--digits', ',,9', '--wait', '3000', '--hangup', '500');
+        await Promise.all([phone.ended, startBuzz(w.daemon, owner.number).ended]);
+        const { id: call } = await endedCall(owner);
+        assert.deepEqual((await newest(owner)).opened_by, { kind: 'phone', unlock_id: null, name: 'Ana', number: '...0188' });
+        for (const who of ['Ana', '...0188']) assert.deepEqual((await list(owner, `?opened_by=${who}`)).data.map((one) => one.id), [call]);
+        ok(await theirs.delete(`${people}/${id}`));
+        await buzz(w.daemon, owner.number);
+        const { steps } = await eventually(async () => {
+            const ended = await endedCall(owner);
+            return ended.id !== call && ended;
+        }, 'the second record');
+        assert.ok(!steps.some(({ step }) => step === 'ringing'));
     });
 
     it('name the program\'s key', async () => {

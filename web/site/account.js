@@ -5,7 +5,7 @@ import { confirm, toast } from './lib/dialog.js';
 import { codeField, field, form } from './lib/form.js';
 import { forget } from './lib/keep.js';
 import { mark } from './lib/marks.js';
-import { at, data, has, tellError } from './lib/page.js';
+import { at, building, data, has, tellError } from './lib/page.js';
 import { personCard } from './lib/person.js';
 import { e164, phoneText } from './lib/phone.js';
 import { t } from './lib/texts.js';
@@ -17,9 +17,11 @@ import { h, patch } from './lib/view.js';
  * @typedef {import('./contract.js').Schemas['PhoneStatus']} Phone
  */
 
-/** @type {Phone} null for a member of the building, as the account's end and its copy are the owner's */ let phone = data.phone;
+/** @type {Phone} null for a manager of codes, who answers no calls */ let phone = data.phone;
 /** @type {Browser[]} */ let browsers = data.browsers.data;
 let { subscription, virtual_number: number } = data.account;
+/** The account's end and its copy are the owner's. */
+const owner = has('/building');
 /** Another phone is entered in place of the one that is shown. */
 let changing = false;
 
@@ -50,12 +52,12 @@ function returned() {
 // ---- the phone ----
 
 async function rereadPhone() {
-    phone = await call('GET', '/v1/account/phone');
+    phone = await call('GET', '/v1/person/phone');
 }
 
 /** @param {string} to */
 async function send(to) {
-    await call('POST', '/v1/account/phone/verification', { phone_number: to });
+    await call('POST', '/v1/person/phone/verification', { phone_number: to });
     await rereadPhone();
     changing = false;
     draw();
@@ -86,7 +88,7 @@ function enterCode(pending) {
     return form({
         key: 'code', class: 'stack', button: t('confirm'), errors: { INVALID_PHONE_CODE: 'code', PHONE_CODE_EXPIRED: 'code', PHONE_CODE_ATTEMPTS: 'code' },
         submit: async ({ code }) => {
-            phone = await call('POST', '/v1/account/phone/confirmation', { code: code.replace(/\D/g, '') });
+            phone = await call('POST', '/v1/person/phone/confirmation', { code: code.replace(/\D/g, '') });
             toast(t('confirmed'));
             draw();
             document.getElementById('phone')?.focus();
@@ -100,14 +102,14 @@ function phonePart() {
     if (changing) return enterPhone();
     if (phone.pending) return enterCode(phone.pending);
     if (phone.verified) return false;
-    if (subscription.status === 'active' && number) return enterPhone();
+    if (!owner || (subscription.status === 'active' && number)) return enterPhone();
     return h('p', { class: 'quiet', key: 'later' }, t('phone_later'), ' ', subscription.status === 'none' && h('a', { href: '/billing' }, t('phone_later_link')));
 }
 
 function phoneCard() {
-    const may = subscription.status === 'active' && !changing && !phone.pending;
+    const may = (!owner || subscription.status === 'active') && !changing && !phone.pending;
     return h('section', { class: 'card', 'aria-labelledby': 'phone', key: 'phone' },
-        h('h2', { id: 'phone', tabindex: '-1' }, t('phone')), h('p', { class: 'quiet' }, t('phone_lead')),
+        h('h2', { id: 'phone', tabindex: '-1' }, t('phone')), h('p', { class: 'quiet' }, t(owner ? 'phone_lead' : 'phone_member_lead', { building: building.label })),
         phone.verified && h('ul', { class: 'rows' }, h('li', null, mark('handset', 'good'),
             h('div', null, h('b', { class: 'num' }, phoneText(phone.phone_number ?? '')), h('span', { class: 'small quiet' }, phone.verified_at ? t('verified_at', { when: date(phone.verified_at) }) : t('verified'))),
             may && h('button', { type: 'button', onclick: () => { changing = true; draw(); document.getElementById('f-phone_number')?.focus(); } }, t('change')))),
@@ -181,7 +183,7 @@ function draw() {
     const came = returned();
     patch(at('page'), [came, h('div', { class: 'columns', key: 'columns' },
         h('div', { class: 'column' }, person(), phone && phoneCard(), browserCard()),
-        h('div', { class: 'column' }, links(), phone && personCard(draw)))]);
+        h('div', { class: 'column' }, links(), owner && personCard(draw)))]);
 }
 
 draw();

@@ -40,7 +40,7 @@ const openers = new Map();
 function openersOf() {
     for (const visit of [...data.visits.data, ...state.visits]) {
         const by = visit.opened_by;
-        const who = by && !by.unlock_id && (by.number ?? by.name);
+        const who = by && !by.unlock_id && (by.name ?? by.number);
         if (who) openers.set(who, sentenceOf(visit));
     }
     return openers;

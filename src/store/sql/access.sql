@@ -15,7 +15,9 @@ b.account_id:id, b.id:id, b.label:text, b.virtual_number:text, b.unlock_tone:tex
     g.failed_day:text,
     CASE WHEN EXISTS (SELECT 1 FROM push p WHERE p.building_id = b.id) THEN 2
         WHEN EXISTS (SELECT 1 FROM notice_mail m WHERE m.building_id = b.id)
-            OR EXISTS (SELECT 1 FROM member m WHERE m.building_id = b.id AND m.mail_notices <> 0) THEN 1 ELSE 0 END AS noticed:int
+            OR EXISTS (SELECT 1 FROM member m WHERE m.building_id = b.id AND m.mail_notices <> 0) THEN 1 ELSE 0 END AS noticed:int,
+    (SELECT count(*) FROM member m WHERE m.building_id = b.id AND m.phone_verified_at IS NOT NULL AND m.role = 0)
+    AS members:int
 
 -- name: access_by_number
 -- The building of a number; when the caller $caller last released the door; and the guard for callers of its group.

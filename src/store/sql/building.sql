@@ -36,7 +36,9 @@ SELECT b.label:text, b.street:text, b.city:text, b.state:text, b.zip:text, b.cou
     b.greeting_denied:text,
     b.greeting_forwarding:text, b.greeting_message:text, b.settings_version:int, b.timezone:text, {release b}, {ring b}, {callers b},
     b.say_opening:bool?, coalesce(b.forward_phone, a.phone) AS phone:text,
-    b.forward_phone:text
+    b.forward_phone:text,
+    (SELECT count(*) FROM member m WHERE m.building_id = b.id AND m.phone_verified_at IS NOT NULL AND m.role = 0)
+    AS members:int
 FROM building b JOIN account a ON a.id = b.account_id
 WHERE b.account_id = $account_id:id AND b.id = $id:id
 

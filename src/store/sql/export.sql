@@ -21,12 +21,12 @@ WHERE b.account_id = $owner:text LIMIT $limit:int
 
 -- name: export_member
 SELECT id:id, building_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time,
-    invited_until:time?, mail_notices:int
+    invited_until:time?, mail_notices:int, phone_verified_at:time
 FROM member WHERE building_id = $owner:text AND id > $after:any ORDER BY id LIMIT $limit:int
 
 -- name: export_membership
 SELECT id:id, building_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time,
-    invited_until:time?, mail_notices:int
+    invited_until:time?, mail_notices:int, phone_verified_at:time
 FROM member WHERE email = $owner:text LIMIT $limit:int
 
 -- name: export_challenge
@@ -100,8 +100,8 @@ SELECT id:id, building_id:id, started_at:time, ended_at:time, front_end:text, so
 FROM call_record WHERE building_id = $owner:text AND id > $after:any ORDER BY id LIMIT $limit:int
 
 -- name: export_visit
-SELECT id:id, building_id:id, started_at:time, outcome:text, opened_by:text, opener:text, reason:text, grant_id:id,
-    grant_name:text
+SELECT id:id, building_id:id, started_at:time, outcome:text, opened_by:text, opener:text, person:text, reason:text,
+    grant_id:id, grant_name:text
 FROM visit WHERE building_id = $owner:text AND id > $after:any ORDER BY id LIMIT $limit:int
 
 -- name: export_feed
@@ -164,7 +164,7 @@ SELECT id:id, action:text, status:text, created_at:time, expires_at:time, buildi
 FROM building_operation WHERE account_id = $owner:text AND id > $after:any ORDER BY id LIMIT $limit:int
 
 -- name: export_phone_code
-SELECT id:id, phone:text, created_at:time, expires_at:time, attempts:int, sent_at:time, used_at:time
+SELECT id:id, member_id:id, phone:text, created_at:time, expires_at:time, attempts:int, sent_at:time, used_at:time
 FROM phone_code WHERE account_id = $owner:text AND id > $after:any ORDER BY id LIMIT $limit:int
 
 -- name: export_phone_change

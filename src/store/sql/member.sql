@@ -2,7 +2,7 @@
 
 -- columns: membership
 id:id, building_id:id, account_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time,
-    invited_until:time?
+    invited_until:time?, phone_verified_at:time
 
 -- name: member_insert
 INSERT INTO member (building_id, id, account_id, name, email, phone, role, language, created_at, invited_until)
@@ -32,6 +32,19 @@ WHERE email = $email:text AND (invited_until IS NULL OR invited_until > $now:tim
 SELECT {membership}, (SELECT b.label FROM building b WHERE b.id = member.building_id AND b.account_id = member.account_id) AS label:text
 FROM member WHERE email = $email:text AND (invited_until IS NULL OR invited_until > $now:time)
 ORDER BY building_id, id LIMIT $limit:int
+
+-- name: member_phones
+-- The verified phones of residents.
+SELECT phone:text FROM member
+WHERE building_id = $building_id:id AND phone_verified_at IS NOT NULL AND role = 0 ORDER BY id LIMIT $limit:int
+
+-- name: member_of_phone
+-- The names of members whose phones end with $number, which no other phone of the building does; $among: the same
+-- within a list.
+SELECT m.name:text FROM member m JOIN building b ON b.id = m.building_id JOIN account a ON a.id = b.account_id
+WHERE m.building_id = $building_id:id AND m.phone_verified_at IS NOT NULL AND m.phone LIKE $number:text
+    AND ' ' || coalesce(b.forward_phone, a.phone, '') || ' ' || coalesce(b.ring_numbers, '') || ' ' NOT LIKE $among:text
+ORDER BY m.id LIMIT 2
 
 -- name: member_update
 UPDATE member SET name = $name:text, role = $role:int WHERE building_id = $building_id:id AND id = $id:id

@@ -69,11 +69,12 @@ FROM call_record WHERE (building_id, id) > ($after:any, $then_after:any) ORDER B
 UPDATE call_record SET caller = $caller:text, steps = $steps:text WHERE building_id = $building_id:any AND id = $id:any
 
 -- name: person_visit
-SELECT building_id:id, id:id, grant_name:text, opener:text, started_at:time, outcome:text
+SELECT building_id:id, id:id, grant_name:text, opener:text, person:text, started_at:time, outcome:text
 FROM visit WHERE (building_id, id) > ($after:any, $then_after:any) ORDER BY building_id, id LIMIT $limit:int
 
 -- name: person_visit_end
-UPDATE visit SET grant_name = $grant_name:text, opener = $opener:text WHERE building_id = $building_id:any AND id = $id:any
+UPDATE visit SET grant_name = $grant_name:text, opener = $opener:text, person = $person:text
+WHERE building_id = $building_id:any AND id = $id:any
 
 -- name: person_caller
 SELECT building_id:id, number:text, number AS caller:text, released_at:time

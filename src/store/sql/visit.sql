@@ -1,16 +1,16 @@
 -- Visits at the door (domain/visit.h). IDs ascend with the start of the visit.
 
 -- columns: visit
-id:id, call_id:id, started_at:time, ended_at:time?, caller:text, outcome:text, opened_by:text, opener:text, reason:text,
-    grant_id:id, grant_name:text, message_seconds:int?
+id:id, call_id:id, started_at:time, ended_at:time?, caller:text, outcome:text, opened_by:text, opener:text, person:text,
+    reason:text, grant_id:id, grant_name:text, message_seconds:int?
 
 -- name: visit_write
 -- Nothing if the building was deleted meanwhile. A name that is not known any more stays.
-INSERT INTO visit (building_id, id, started_at, outcome, opened_by, opener, reason, grant_id, grant_name)
-SELECT $building_id:id, $id:id, $started_at:time, $outcome:text, $opened_by:text, $opener:text, $reason:text,
-    $grant_id:id, $grant_name:text WHERE EXISTS (SELECT 1 FROM building b WHERE b.id = $building_id)
+INSERT INTO visit (building_id, id, started_at, outcome, opened_by, opener, person, reason, grant_id, grant_name)
+SELECT $building_id:id, $id:id, $started_at:time, $outcome:text, $opened_by:text, $opener:text, $person:text,
+    $reason:text, $grant_id:id, $grant_name:text WHERE EXISTS (SELECT 1 FROM building b WHERE b.id = $building_id)
 ON CONFLICT (building_id, id) DO UPDATE SET outcome = excluded.outcome, opened_by = excluded.opened_by,
-    opener = excluded.opener, reason = excluded.reason, grant_id = excluded.grant_id,
+    opener = excluded.opener, person = excluded.person, reason = excluded.reason, grant_id = excluded.grant_id,
     grant_name = CASE WHEN excluded.grant_name IS NULL AND excluded.grant_id = visit.grant_id THEN visit.grant_name
         ELSE excluded.grant_name END
 
@@ -39,7 +39,7 @@ UPDATE building SET last_buzz_at = $at:time WHERE account_id = $account_id:id AN
 -- log whose call is not known.
 SELECT {visit} FROM (
     SELECT * FROM (SELECT v.id, c.id AS call_id, v.started_at, c.ended_at, c.caller, v.outcome, v.opened_by, v.opener,
-            v.reason, v.grant_id, v.grant_name, (SELECT m.seconds FROM call_message m
+            v.person, v.reason, v.grant_id, v.grant_name, (SELECT m.seconds FROM call_message m
                 WHERE m.building_id = v.building_id AND m.call_id = v.id) AS message_seconds
         FROM visit v LEFT JOIN call_record c ON c.building_id = v.building_id AND c.id = v.id
         WHERE v.building_id = $building_id:id AND v.id < $before:text AND v.id >= $first:text
@@ -49,7 +49,7 @@ SELECT {visit} FROM (
             CASE WHEN k.type = 'call' THEN 'forwarded' WHEN k.succeeded = 1 THEN 'opened' ELSE 'refused' END,
             CASE WHEN k.succeeded = 1 AND k.unlock_type = 'passcode' THEN 'code'
                 WHEN k.succeeded = 1 AND k.unlock_type IN ('timer', 'routine') THEN k.unlock_type END,
-            CAST(NULL AS TEXT),
+            CAST(NULL AS TEXT), CAST(NULL AS TEXT),
             CASE WHEN k.succeeded = 0 AND a.unlock_id IS NOT NULL THEN 'outside_window' END,
             a.unlock_id, CASE WHEN a.unlock_id IS NOT NULL THEN k.name END, CAST(NULL AS BIGINT)
         FROM (SELECT * FROM activity {by activity_alone} WHERE building_id = $building_id AND call_id IS NULL

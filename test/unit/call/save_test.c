@@ -26,6 +26,7 @@ static struct call some_call(void)
     memcpy(c.tones, "*9#", 4);
     c.release = (struct release){200, 400, 500, 2, RELEASE_INBAND, true};
     memcpy(c.ring.phones[4], "+15551112222", 13);
+    memcpy(c.ring.phones[CALL_PHONES_MAX - 1], "+15551113333", 13);
     c.ring.count = CALL_PHONES_MAX;
     c.ring.strategy = RING_ORDER;
     c.ring.seconds = 45;
@@ -83,7 +84,7 @@ static void test_anything_that_is_no_call_is_refused(void **state)
                                       "{\"state\":-1}",
                                       "{\"state\":\"ringing\"}",
                                       "{\"near_count\":6}",
-                                      "{\"phone_count\":6}",
+                                      "{\"phone_count\":11}",
                                       "{\"phones\":[]}",
                                       "{\"phones\":\"+1555\"}",
                                       "{\"tones\":\"1234\"}",

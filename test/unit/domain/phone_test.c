@@ -1,9 +1,14 @@
 #include "domain/phone.h"
 
+#include "domain/access_door.h"
+#include "domain/building.h"
+#include "domain/member.h"
 #include "tx_fixture.h"
 
 #define MINE   STR("+15551110001")
 #define THEIRS STR("+15551110002")
+
+static const struct id no_member = {.text = ""};
 
 /* An account that may verify a phone. */
 static struct id subscriber(struct tx *tx, const char *email)
@@ -22,7 +27,7 @@ static struct id subscriber(struct tx *tx, const char *email)
 static struct phone_code requested(struct tx *tx, const struct id *account, struct str number)
 {
     struct phone_code code;
-    assert_none(phone_code_new(tx, account, number, &code));
+    assert_none(phone_code_new(tx, account, &no_member, number, &code));
     assert_none(phone_code_sent(tx, account, &code.id));
     return code;
 }
@@ -37,7 +42,7 @@ static struct str wrong(struct tx *tx, const struct phone_code *code)
 static enum err confirm(struct tx *tx, const struct id *account, struct str text)
 {
     struct phone_status status;
-    return phone_confirm(tx, account, text, &status);
+    return phone_confirm(tx, account, &no_member, text, &status);
 }
 
 static void verified(struct tx *tx, const struct id *account, struct str number)
@@ -49,7 +54,7 @@ static void verified(struct tx *tx, const struct id *account, struct str number)
 static struct phone_status status_of(struct tx *tx, const struct id *account)
 {
     struct phone_status status;
-    assert_none(phone_status(tx, account, &status));
+    assert_none(phone_status(tx, account, &no_member, &status));
     return status;
 }
 
@@ -74,7 +79,7 @@ static void test_a_code_verifies_the_phone(struct tx *tx)
     assert_int_equal(status.pending.expires_us, code.expires_us);
     assert_int_equal(status.pending.attempts_left, 5);
     tx->now_us += 10 * MINUTES - 1;
-    assert_none(phone_confirm(tx, &me, str_z(code.text), &status));
+    assert_none(phone_confirm(tx, &me, &no_member, str_z(code.text), &status));
     assert_str(status.number, MINE.p);
     assert_int_equal(status.verified_us, tx->now_us);
     assert_null(status.pending.number.p);
@@ -86,7 +91,7 @@ static void test_only_a_keyed_mac_of_a_code_is_stored(struct tx *tx)
     struct id me = subscriber(tx, "me@example.com");
     struct phone_code code = requested(tx, &me, MINE);
     CURSOR c;
-    assert_none(db_one(tx->db, SQL(phone_code_newest, .account_id = &me), &c));
+    assert_none(db_one(tx->db, SQL(phone_code_newest, .account_id = &me, .member_id = &no_member), &c));
     struct str mac = row_phone_code_newest(&c, NULL).code_mac;
     unsigned char plain[SHA256_LEN];
     crypto_sha256(str_z(code.text), plain);
@@ -100,10 +105,10 @@ static void test_an_unsent_code_is_invalid_and_keeps_the_pending_one(struct tx *
 {
     struct id me = subscriber(tx, "me@example.com");
     struct phone_code unsent;
-    assert_none(phone_code_new(tx, &me, MINE, &unsent));
+    assert_none(phone_code_new(tx, &me, &no_member, MINE, &unsent));
     assert_error(confirm(tx, &me, str_z(unsent.text)), ERR_PHONE_CODE_EXPIRED);
     struct phone_code sent = requested(tx, &me, MINE);
-    assert_none(phone_code_new(tx, &me, THEIRS, &unsent));
+    assert_none(phone_code_new(tx, &me, &no_member, THEIRS, &unsent));
     assert_str(status_of(tx, &me).pending.number, MINE.p);
     assert_none(confirm(tx, &me, str_z(sent.text)));
     assert_str(status_of(tx, &me).number, MINE.p);
@@ -152,17 +157,17 @@ static void test_codes_are_limited_by_a_sliding_window(struct tx *tx)
     struct phone_code code;
     requested(tx, &me, MINE);
     tx->now_us += MINUTES;
-    assert_none(phone_code_new(tx, &me, MINE, &code)); /* counts, although it is never sent */
+    assert_none(phone_code_new(tx, &me, &no_member, MINE, &code)); /* counts, although it is never sent */
     requested(tx, &me, MINE);
-    assert_error(phone_code_new(tx, &me, MINE, &code), ERR_PHONE_CODE_RATE_LIMIT);
+    assert_error(phone_code_new(tx, &me, &no_member, MINE, &code), ERR_PHONE_CODE_RATE_LIMIT);
     assert_int_equal(tx->retry_after_s, 14 * 60);
     requested(tx, &other, THEIRS);
     tx->now_us += 14 * MINUTES - 1;
-    assert_error(phone_code_new(tx, &me, MINE, &code), ERR_PHONE_CODE_RATE_LIMIT);
+    assert_error(phone_code_new(tx, &me, &no_member, MINE, &code), ERR_PHONE_CODE_RATE_LIMIT);
     assert_int_equal(tx->retry_after_s, 1);
     tx->now_us += 1;
     requested(tx, &me, MINE);
-    assert_error(phone_code_new(tx, &me, MINE, &code), ERR_PHONE_CODE_RATE_LIMIT);
+    assert_error(phone_code_new(tx, &me, &no_member, MINE, &code), ERR_PHONE_CODE_RATE_LIMIT);
     assert_int_equal(tx->retry_after_s, 60);
 }
 
@@ -174,9 +179,10 @@ static void test_changes_are_limited_at_the_request_and_at_the_confirmation(stru
     verified(tx, &me, STR("+15551110010"));
     tx->now_us += DAYS / 2;
     verified(tx, &me, STR("+15551110011"));
-    assert_none(phone_code_new(tx, &me, STR("+15551110013"), &late)); /* requested before the third change */
+    assert_none(
+        phone_code_new(tx, &me, &no_member, STR("+15551110013"), &late)); /* requested before the third change */
     verified(tx, &me, STR("+15551110012"));
-    assert_error(phone_code_new(tx, &me, MINE, &code), ERR_PHONE_CHANGE_LIMIT);
+    assert_error(phone_code_new(tx, &me, &no_member, MINE, &code), ERR_PHONE_CHANGE_LIMIT);
     assert_int_equal(tx->retry_after_s, 12 * 3600);
     tx->now_us += 1;
     assert_none(phone_code_sent(tx, &me, &late.id));
@@ -212,13 +218,13 @@ static void test_a_phone_has_one_account(struct tx *tx)
     struct id me = subscriber(tx, "me@example.com"), other = subscriber(tx, "other@example.com");
     struct phone_code code, mine = requested(tx, &me, MINE);
     verified(tx, &other, MINE);
-    assert_error(phone_code_new(tx, &me, MINE, &code), ERR_PHONE_IN_USE);
-    assert_error(phone_code_new(tx, &other, MINE, &code), ERR_ALREADY_VERIFIED);
+    assert_error(phone_code_new(tx, &me, &no_member, MINE, &code), ERR_PHONE_IN_USE);
+    assert_error(phone_code_new(tx, &other, &no_member, MINE, &code), ERR_ALREADY_VERIFIED);
     assert_error(confirm(tx, &me, str_z(mine.text)), ERR_PHONE_IN_USE);
     assert_null(status_of(tx, &me).number.p);
     verified(tx, &other, THEIRS);
     assert_none(confirm(tx, &me, str_z(mine.text)));
-    assert_error(phone_code_new(tx, &other, MINE, &code), ERR_PHONE_IN_USE);
+    assert_error(phone_code_new(tx, &other, &no_member, MINE, &code), ERR_PHONE_IN_USE);
 }
 
 /* ACCOUNT-17 */
@@ -246,19 +252,19 @@ static void test_an_account_that_may_not_verify_gets_the_reason(struct tx *tx)
     struct id me = subscriber(tx, "me@example.com"), nobody = id_new(tx->now_us);
     struct phone_code code;
     struct phone_status status;
-    assert_error(phone_status(tx, &nobody, &status), ERR_ACCOUNT_NOT_FOUND);
-    assert_error(phone_code_new(tx, &nobody, MINE, &code), ERR_ACCOUNT_NOT_FOUND);
+    assert_error(phone_status(tx, &nobody, &no_member, &status), ERR_ACCOUNT_NOT_FOUND);
+    assert_error(phone_code_new(tx, &nobody, &no_member, MINE, &code), ERR_ACCOUNT_NOT_FOUND);
     assert_error(confirm(tx, &nobody, STR("123456")), ERR_ACCOUNT_NOT_FOUND);
     tx_sql(tx, "UPDATE building SET virtual_number = NULL");
-    assert_error(phone_code_new(tx, &me, MINE, &code), ERR_NUMBER_NOT_PROVISIONED);
+    assert_error(phone_code_new(tx, &me, &no_member, MINE, &code), ERR_NUMBER_NOT_PROVISIONED);
     assert_error(confirm(tx, &me, STR("123456")), ERR_NUMBER_NOT_PROVISIONED);
     static const char *const lost[] = {"UPDATE account SET subscription_status = 'past_due'",
                                        "UPDATE account SET subscription_status = 'none'"};
     for (size_t i = 0; i < 2; i++) {
         tx_sql(tx, lost[i]);
-        assert_error(phone_code_new(tx, &me, MINE, &code), ERR_SUBSCRIPTION_REQUIRED);
+        assert_error(phone_code_new(tx, &me, &no_member, MINE, &code), ERR_SUBSCRIPTION_REQUIRED);
         assert_error(confirm(tx, &me, STR("123456")), ERR_SUBSCRIPTION_REQUIRED);
-        assert_none(phone_status(tx, &me, &status));
+        assert_none(phone_status(tx, &me, &no_member, &status));
     }
 }
 
@@ -277,6 +283,149 @@ static void test_the_purge_deletes_old_codes_in_batches_and_no_changes(struct tx
     assert_true(was_verified(tx, &me, MINE));
 }
 
+/* ---- members ---- */
+
+struct person {
+    struct id account, building, member;
+};
+
+static struct person joined(struct tx *tx, const struct id *account, const char *email)
+{
+    const struct building *buildings;
+    size_t count;
+    struct person p = {.account = *account};
+    assert_none(building_list(tx, account, &buildings, &count));
+    p.building = buildings[0].id;
+    assert_none(member_create(
+        tx, &(struct member){.building_id = p.building, .name = STR("Ana"), .email = str_z(email)}, &p.member));
+    return p;
+}
+
+static struct phone_code requested_by(struct tx *tx, const struct person *p, struct str number)
+{
+    struct phone_code code;
+    assert_none(phone_code_new(tx, &p->account, &p->member, number, &code));
+    assert_none(phone_code_sent(tx, &p->account, &code.id));
+    return code;
+}
+
+static enum err confirm_by(struct tx *tx, const struct person *p, const struct phone_code *code)
+{
+    struct phone_status status;
+    return phone_confirm(tx, &p->account, &p->member, str_z(code->text), &status);
+}
+
+static void verified_by(struct tx *tx, const struct person *p, struct str number)
+{
+    const struct phone_code code = requested_by(tx, p, number);
+    assert_none(confirm_by(tx, p, &code));
+}
+
+static struct str phone_of(struct tx *tx, const struct person *p)
+{
+    struct phone_status status;
+    assert_none(phone_status(tx, &p->account, &p->member, &status));
+    return status.number;
+}
+
+/* The phones that a call to the building rings, separated by spaces; "-": no forwarding phone. */
+static const char *rings(struct tx *tx, const struct id *building)
+{
+    struct door door;
+    assert_none(door_by_building(tx, building, STR_NONE, &door));
+    const struct access_decision *d = &door.decision;
+    struct str all = d->forward_to.p ? d->forward_to : STR("-");
+    for (size_t i = 0; i < d->ring.count; i++)
+        all = arena_printf(tx->arena, "%.*s %.*s", STR_ARG(all), STR_ARG(d->ring.numbers[i]));
+    return all.p;
+}
+
+/* ACCOUNT-45 */
+static void test_a_members_phone_rings_after_its_code_until_the_removal(struct tx *tx)
+{
+    const struct id me = subscriber(tx, "me@example.com");
+    const struct person ana = joined(tx, &me, "ana@example.com");
+    const struct phone_code code = requested_by(tx, &ana, MINE);
+    assert_string_equal(rings(tx, &ana.building), "-");
+    assert_null(status_of(tx, &me).pending.number.p);
+    assert_error(confirm(tx, &me, str_z(code.text)), ERR_PHONE_CODE_EXPIRED);
+    assert_none(confirm_by(tx, &ana, &code));
+    assert_str(phone_of(tx, &ana), MINE.p);
+    assert_null(status_of(tx, &me).number.p);
+    assert_false(was_verified(tx, &me, MINE));
+    verified(tx, &me, THEIRS);
+    assert_string_equal(rings(tx, &ana.building), "+15551110002 +15551110001");
+    requested_by(tx, &ana, STR("+15551110003"));
+    assert_none(member_remove(tx, &ana.member));
+    assert_string_equal(rings(tx, &ana.building), "+15551110002");
+    CURSOR c;
+    assert_error(db_one(tx->db, SQL(phone_code_newest, .account_id = &ana.account, .member_id = &ana.member), &c),
+                 ERR_NOT_FOUND);
+}
+
+/* ACCOUNT-45 */
+static void test_a_member_has_limits_apart_from_the_owners(struct tx *tx)
+{
+    const struct id me = subscriber(tx, "me@example.com");
+    const struct person ana = joined(tx, &me, "ana@example.com");
+    struct phone_code code;
+    for (int i = 0; i < 3; i++)
+        verified_by(tx, &ana, arena_printf(tx->arena, "+1555111001%d", i));
+    assert_error(phone_code_new(tx, &ana.account, &ana.member, MINE, &code), ERR_PHONE_CHANGE_LIMIT);
+    requested(tx, &me, MINE);
+    tx->now_us += 16 * MINUTES;
+    assert_error(phone_code_new(tx, &ana.account, &ana.member, MINE, &code), ERR_PHONE_CHANGE_LIMIT);
+    tx->now_us += DAYS;
+    for (int i = 0; i < 3; i++)
+        requested_by(tx, &ana, MINE);
+    assert_error(phone_code_new(tx, &ana.account, &ana.member, MINE, &code), ERR_PHONE_CODE_RATE_LIMIT);
+    verified(tx, &me, THEIRS);
+}
+
+/* ACCOUNT-45 */
+static void test_a_number_has_one_person(struct tx *tx)
+{
+    const struct id me = subscriber(tx, "me@example.com"), other = subscriber(tx, "other@example.com");
+    const struct person ana = joined(tx, &me, "ana@example.com"), eva = joined(tx, &me, "eva@example.com"),
+                        also = joined(tx, &me, "other@example.com");
+    struct phone_code code;
+    verified(tx, &other, THEIRS);
+    assert_error(phone_code_new(tx, &ana.account, &ana.member, THEIRS, &code), ERR_PHONE_IN_USE);
+    verified_by(tx, &also, THEIRS); /* by the same address */
+    assert_str(status_of(tx, &other).number, THEIRS.p);
+    verified_by(tx, &ana, MINE);
+    verified_by(tx, &eva, MINE); /* the last to prove it has it */
+    assert_null(phone_of(tx, &ana).p);
+    assert_string_equal(rings(tx, &eva.building), "- +15551110001 +15551110002");
+    verified(tx, &me, MINE);
+    assert_null(phone_of(tx, &eva).p);
+    assert_string_equal(rings(tx, &eva.building), "+15551110001 +15551110002");
+}
+
+/* ACCOUNT-45 */
+static void test_five_members_phones_ring_and_no_managers(struct tx *tx)
+{
+    const struct id me = subscriber(tx, "me@example.com");
+    struct person people[6];
+    struct phone_code code;
+    for (int i = 0; i < 6; i++)
+        people[i] = joined(tx, &me, arena_printf(tx->arena, "%d@example.com", i).p);
+    for (int i = 0; i < 5; i++)
+        verified_by(tx, &people[i], arena_printf(tx->arena, "+1555111002%d", i));
+    assert_error(phone_code_new(tx, &me, &people[5].member, MINE, &code), ERR_MEMBER_LIMIT);
+    tx_sql(tx, arena_printf(tx->arena, "UPDATE building SET ring_numbers = '+15551110021 +15551110030' WHERE id = '%s'",
+                            people[0].building.text)
+                   .p);
+    assert_string_equal(rings(tx, &people[0].building),
+                        "- +15551110021 +15551110030 +15551110020 +15551110022 +15551110023 +15551110024");
+    struct member m = {0};
+    assert_none(member_get(tx, &people[4].member, &m));
+    m.role = MEMBER_MANAGER;
+    assert_none(member_change(tx, &m));
+    assert_string_equal(rings(tx, &people[0].building),
+                        "- +15551110021 +15551110030 +15551110020 +15551110022 +15551110023");
+}
+
 #define TESTS(x)                                                                                                       \
     x(test_a_code_verifies_the_phone) x(test_only_a_keyed_mac_of_a_code_is_stored)                                     \
         x(test_an_unsent_code_is_invalid_and_keeps_the_pending_one) x(test_only_the_newest_code_is_valid)              \
@@ -284,7 +433,10 @@ static void test_the_purge_deletes_old_codes_in_batches_and_no_changes(struct tx
                 x(test_codes_are_limited_by_a_sliding_window)                                                          \
                     x(test_changes_are_limited_at_the_request_and_at_the_confirmation)                                 \
                         x(test_a_confirmation_beyond_the_limit_keeps_the_code) x(test_a_phone_has_one_account)         \
-                            x(test_a_verified_phone_is_remembered_until_another_account_has_it)                        \
-                                x(test_an_account_that_may_not_verify_gets_the_reason)                                 \
-                                    x(test_the_purge_deletes_old_codes_in_batches_and_no_changes)
+                            x(test_a_members_phone_rings_after_its_code_until_the_removal)                             \
+                                x(test_a_member_has_limits_apart_from_the_owners) x(test_a_number_has_one_person)      \
+                                    x(test_five_members_phones_ring_and_no_managers)                                   \
+                                        x(test_a_verified_phone_is_remembered_until_another_account_has_it)            \
+                                            x(test_an_account_that_may_not_verify_gets_the_reason)                     \
+                                                x(test_the_purge_deletes_old_codes_in_batches_and_no_changes)
 TX_RUN(TESTS)

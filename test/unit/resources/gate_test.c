@@ -118,10 +118,20 @@ static void each_route_admits_only_the_credentials_of_the_contract(void **state)
 static const struct {
     const char *operation;
     unsigned people;
-} shared[] = {{"listPlaces", ALL},   {"switchPlace", ALL},      {"createPlace", ALL},
-              {"listBrowsers", ALL}, {"signOutBrowser", ALL},   {"signOutEverywhere", ALL},
-              {"getNotices", ALL},   {"subscribeBrowser", ALL}, {"unsubscribeBrowser", ALL},
-              {"testBrowser", ALL},  {"setNoticesByEmail", ALL}};
+} shared[] = {{"listPlaces", ALL},
+              {"switchPlace", ALL},
+              {"createPlace", ALL},
+              {"listBrowsers", ALL},
+              {"signOutBrowser", ALL},
+              {"signOutEverywhere", ALL},
+              {"getOwnPhone", RESIDENTS},
+              {"requestOwnPhoneCode", RESIDENTS},
+              {"confirmOwnPhoneCode", RESIDENTS},
+              {"getNotices", ALL},
+              {"subscribeBrowser", ALL},
+              {"unsubscribeBrowser", ALL},
+              {"testBrowser", ALL},
+              {"setNoticesByEmail", ALL}};
 
 static unsigned people_of(const struct route *row)
 {

@@ -78,7 +78,7 @@ function stateOf({ created_at: since, invited_until: until }) {
 
 /** @param {Person} person @param {() => void} draw */
 const row = (person, draw) => h('li', { key: person.id }, h('span', { class: 'sign' }, icon('person')),
-    h('div', null, h('b', null, person.name), h('span', { class: 'small quiet' }, `${person.email} · ${ROLES[person.role]} · ${stateOf(person)}`)),
+    h('div', null, h('b', null, person.name), h('span', { class: 'small quiet' }, `${person.email} · ${ROLES[person.role]} · ${stateOf(person)}`, person.phone && ` · ${t('people.phone', { number: person.phone.slice(-4) })}`)),
     h('div', { class: 'actions' },
         h('button', { type: 'button', 'aria-label': t('people.change_what', { name: person.name }), onclick: () => change(person, draw) }, t('people.change')),
         h('button', { class: 'danger', type: 'button', 'aria-label': t('people.remove_what', { name: person.name }), onclick: () => remove(person, draw).catch(tellError) }, t('people.remove'))));

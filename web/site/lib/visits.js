@@ -46,6 +46,7 @@ const within = (text) => text[0].toLocaleLowerCase(language) + text.slice(1);
 
 /** @param {Opener} opener */
 function openerText({ kind, name, number }) {
+    if (kind === 'phone' && name) return t('visit.by_person', { name });
     const who = kind === 'phone' ? number?.replace(/^\.+/, '') : keyName(name);
     const [named, unnamed] = OPENERS[kind] ?? ['visit.opened', 'visit.opened'];
     return who ? t(named, { name: who }) : t(unnamed);
