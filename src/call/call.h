@@ -126,8 +126,10 @@ struct call_actions {
 
 /* The phones to ring: the forwarding phone first. Without a phone, browsers are waited for as long. */
 struct call_ring {
-    char phones[CALL_PHONES_MAX][CALL_NUMBER_MAX]; /* E.164 */
+    char phones[CALL_PHONES_MAX][CALL_NUMBER_MAX]; /* E.164; first the ones that ring */
     size_t count;
+    size_t quiet;        /* phones behind those, left out because of quiet hours */
+    bool quiet_browsers; /* browsers are left out, too */
     enum ring_strategy strategy;
     int64_t seconds; /* for each phone */
     int64_t minutes; /* that all may take, each minute that one begins; 0: no limit */

@@ -17,21 +17,36 @@ static void copy_cut(char *to, size_t size, struct str s)
     to[n] = '\0';
 }
 
-static void keep_phone(struct call_ring *r, struct str number)
+/* Adds a phone behind the others. Returns whether there was room. */
+static bool keep_phone(struct call_ring *r, struct str number)
 {
-    if (number.n && number.n < CALL_NUMBER_MAX && r->count < CALL_PHONES_MAX)
-        copy_cut(r->phones[r->count++], CALL_NUMBER_MAX, number);
+    if (!number.n || number.n >= CALL_NUMBER_MAX || r->count + r->quiet == CALL_PHONES_MAX)
+        return false;
+    copy_cut(r->phones[r->count + r->quiet], CALL_NUMBER_MAX, number);
+    return true;
 }
 
 static void keep_ring(struct call_ring *r, const struct access_decision *d)
 {
     *r = (struct call_ring){
         .strategy = d->ring.strategy, .seconds = d->ring.seconds, .accept = d->ring.accept, .message = d->ring.message};
-    keep_phone(r, d->forward_to);
+    r->count += keep_phone(r, d->forward_to);
     for (size_t i = 0; i < d->ring.count; i++) {
         if (!str_eq(d->ring.numbers[i], d->forward_to))
-            keep_phone(r, d->ring.numbers[i]);
+            r->count += keep_phone(r, d->ring.numbers[i]);
     }
+    for (size_t i = 0; i < d->ring.quiet; i++)
+        r->quiet += keep_phone(r, d->ring.numbers[d->ring.count + i]);
+    r->quiet_browsers = d->ring.quiet_browsers;
+}
+
+/* Where no browser can take the call, the phones that were left out ring if no other does. */
+static void wake_phones(struct call_ring *r)
+{
+    if (r->count)
+        return;
+    r->count = r->quiet;
+    r->quiet = 0;
 }
 
 void keep_decision(struct call *c, const struct access_decision *d)
@@ -47,6 +62,8 @@ void keep_decision(struct call *c, const struct access_decision *d)
     memcpy(c->tones, d->tones, sizeof c->tones);
     c->release = d->release;
     keep_ring(&c->ring, d);
+    if (!c->browsers)
+        wake_phones(&c->ring);
     c->barred = d->barred;
     c->ring.browsers = c->browsers && d->browsers;
     if (id_given(&d->building_id))
@@ -67,6 +84,8 @@ void keep_minutes(struct call *c, const struct access_decision *d)
 {
     c->ring.minutes = d->minutes;
     c->spent = d->spent;
-    if (d->spent && c->ring.count > (size_t)d->minutes)
-        c->ring.count = (size_t)d->minutes;
+    if (!d->spent || c->ring.count <= (size_t)d->minutes)
+        return;
+    memmove(c->ring.phones[d->minutes], c->ring.phones[c->ring.count], c->ring.quiet * CALL_NUMBER_MAX);
+    c->ring.count = (size_t)d->minutes;
 }

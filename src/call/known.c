@@ -57,12 +57,13 @@ static void fill_door(struct known_door *to, const struct access_decision *d, ui
     memcpy(to->tones, d->tones, sizeof to->tones);
     to->release = d->release;
     to->ring = d->ring;
+    to->ring.quiet = 0;
+    to->ring.quiet_browsers = false;
     to->browsers = d->browsers;
     keep_number(to->phones[0], d->forward_to);
-    for (size_t i = 0; i < RING_PHONES_MAX; i++) {
+    for (size_t i = 0; i < RING_PHONES_MAX; i++)
         keep_number(to->phones[1 + i], i < d->ring.count ? d->ring.numbers[i] : STR_NONE);
-        to->ring.numbers[i] = STR_NONE;
-    }
+    memset(to->ring.numbers, 0, sizeof to->ring.numbers);
 }
 
 static struct access_decision decision_of(const struct known_door *door, struct arena *a)

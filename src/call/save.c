@@ -63,6 +63,8 @@ static const struct saved call_members[] = {
     {"more_phones", SAVED_TEXT, OF(ring.phones[1 + RING_NUMBERS_MAX]), .size = CALL_NUMBER_MAX,
      .count = RING_MEMBERS_MAX, .stride = CALL_NUMBER_MAX},
     {"phone_count", SAVED_SIZE, OF(ring.count), .max = CALL_PHONES_MAX},
+    {"quiet_count", SAVED_SIZE, OF(ring.quiet), .max = CALL_PHONES_MAX},
+    {"quiet_browsers", SAVED_BOOL, OF(ring.quiet_browsers)},
     {"barred", SAVED_INT, OF(barred), .max = BARRED_DESTINATION},
     {"spent", SAVED_BOOL, OF(spent)},
     {"minutes", SAVED_INT64, OF(ring.minutes), .max = MANY},
@@ -227,7 +229,7 @@ bool call_load(const json_t *object, struct call *ret)
     struct call c;
     call_init(&c);
     if (!load_members(call_members, G_N_ELEMENTS(call_members), object, &c) ||
-        strspn(c.tones, TONE_KEYS) != strlen(c.tones))
+        c.ring.count + c.ring.quiet > CALL_PHONES_MAX || strspn(c.tones, TONE_KEYS) != strlen(c.tones))
         return false;
     *ret = c;
     return true;

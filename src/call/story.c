@@ -10,6 +10,8 @@
 #include "domain/schedule.h"
 #include "domain/visit.h"
 
+#define QUIET "quiet" /* a phone, or browsers, in quiet hours */
+
 /* The room of keys, and of all steps but the last two. */
 #define KEYS_ROOM (CALL_RECORD_STEPS_MAX - 1200)
 #define ROOM      (CALL_RECORD_STEPS_MAX - 2 * CALL_STEP_LINE_MAX)
@@ -83,6 +85,10 @@ static void story_forwarded(struct story *s, int64_t at_ms, const struct call *c
     story_word(s, at_ms, CALL_STEP_FORWARDED, reason_name(c));
     if (c->barred)
         story_word(s, at_ms, CALL_STEP_LEG_FAILED, access_barred_names[c->barred]);
+    for (size_t i = 0; i < c->ring.quiet; i++)
+        story_note(s, at_ms, CALL_STEP_LEG_FAILED, QUIET, c->ring.phones[c->ring.count + i]);
+    if (c->ring.quiet_browsers)
+        story_word(s, at_ms, CALL_STEP_LEG_FAILED, QUIET);
 }
 
 static void story_decided(struct story *s, int64_t at_ms, const struct call *c, const struct access_decision *d)
@@ -294,7 +300,7 @@ static bool is_unreached(const struct story *s)
             failed = true;
             break;
         case CALL_STEP_LEG_FAILED:
-            failed = true;
+            failed |= !str_eq(step.text, STR(QUIET));
             break;
         case CALL_STEP_LEG_ANSWERED:
         case CALL_STEP_LEG_BUSY:

@@ -86,7 +86,7 @@ struct access_decision {
     struct str greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding,
         greeting_message;                 /* in the arena; "": nothing is said */
     struct id recordings[GREETING_COUNT]; /* played in place of the text; empty: none */
-    struct str forward_to;                /* the forwarding phone; STR_NONE: not set */
+    struct str forward_to;                /* the forwarding phone; STR_NONE: not set, or left out */
     struct ring ring;                     /* the other phones; numbers in the arena */
     bool known_caller;                    /* listed, or has released this door before */
     enum access_barred barred;            /* why some of these are left out */

@@ -7,6 +7,7 @@
 #include "domain/list.h"
 #include "domain/notice.h"
 #include "domain/push.h"
+#include "domain/quiet.h"
 #include "domain/ready.h"
 #include "domain/settings.h"
 
@@ -30,30 +31,103 @@ static void bar_phones(const struct config *c, struct access_decision *d)
     r->count = kept;
 }
 
+/* The phones of persons who are in their quiet hours. */
+struct resting {
+    struct str numbers[1 + RING_MEMBERS_MAX];
+    size_t count;
+};
+
+static bool rests(const struct resting *r, struct str number)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (str_eq(r->numbers[i], number))
+            return true;
+    return false;
+}
+
+static bool rings(const struct access_decision *d, struct str number)
+{
+    for (size_t i = 0; i < d->ring.count; i++)
+        if (str_eq(d->ring.numbers[i], number))
+            return true;
+    return str_eq(d->forward_to, number);
+}
+
 /* Adds the phones of members, each number once. */
-static enum err add_members(struct tx *tx, struct access_decision *d)
+static enum err add_members(struct tx *tx, const struct row_door *door, struct access_decision *d,
+                            struct resting *resting)
 {
     CURSOR c;
     struct ring *r = &d->ring;
     enum err e = db_query(tx->db, SQL(member_phones, .building_id = &d->building_id, .limit = RING_MEMBERS_MAX), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && r->count < RING_PHONES_MAX;) {
-        const struct str phone = row_member_phones(&c, tx->arena).phone;
-        bool known = str_eq(phone, d->forward_to);
-        for (size_t i = 0; i < r->count; i++)
-            known |= str_eq(phone, r->numbers[i]);
-        if (!known)
-            r->numbers[r->count++] = phone;
+        const struct row_member_phones row = row_member_phones(&c, tx->arena);
+        if (quiet_is(row.quiet_from, row.quiet_to, door->timezone, tx->now_us))
+            resting->numbers[resting->count++] = row.phone;
+        if (!rings(d, row.phone))
+            r->numbers[r->count++] = row.phone;
     }
     return e;
 }
 
-/* The phones that ring. */
-static enum err read_phones(struct tx *tx, const struct row_door *row, struct access_decision *d)
+/* Leaves out the phones of those who rest, and their browsers: `awake` of `browsers` remain. If nobody else would ring,
+ * all do. Returns whether anything is left out. */
+static bool leave_out(struct access_decision *d, const struct resting *resting, size_t browsers, size_t awake)
 {
+    struct ring kept = d->ring;
+    struct str left[1 + RING_PHONES_MAX] = {STR_NONE};
+    size_t n = 0;
+    kept.count = 0;
+    const bool forward = d->forward_to.p && !rests(resting, d->forward_to);
+    if (d->forward_to.p && !forward)
+        left[n++] = d->forward_to;
+    for (size_t i = 0; i < d->ring.count; i++)
+        if (rests(resting, d->ring.numbers[i]))
+            left[n++] = d->ring.numbers[i];
+        else
+            kept.numbers[kept.count++] = d->ring.numbers[i];
+    if ((!n && awake == browsers) || (!forward && !kept.count && !awake))
+        return false;
+    memcpy(kept.numbers + kept.count, left, n * sizeof *left);
+    kept.quiet = n;
+    kept.quiet_browsers = awake < browsers;
+    d->ring = kept;
+    d->browsers = awake > 0;
+    if (!forward)
+        d->forward_to = STR_NONE;
+    return true;
+}
+
+static enum err count_browsers(struct tx *tx, const struct row_door *row, bool quiet, size_t *ret)
+{
+    const struct notice_moment ring = {
+        .building_id = row->id, .notices = NOTICE_BIT(RING), .at_us = tx->now_us, .quiet = quiet};
+    *ret = 0;
+    return row->noticed == NOTICED_IN_BROWSERS ? push_count(tx, &ring, ret) : ERR_NONE;
+}
+
+/* The phones and browsers that ring. */
+static enum err read_ring(struct tx *tx, const struct row_door *row, struct door *door)
+{
+    struct access_decision *d = &door->decision;
+    struct resting resting = {.count = 0};
+    size_t browsers = 0, awake = 0;
+    const bool quiet = quiet_is(row->quiet_from, row->quiet_to, row->timezone, tx->now_us);
     d->forward_to = row->forward_phone.p ? row->forward_phone : row->phone;
     d->ring = ring_read(&row->ring, (d->forward_to.p != NULL) + (size_t)row->members);
-    enum err e = row->members ? add_members(tx, d) : ERR_NONE;
+    if (quiet && d->forward_to.p)
+        resting.numbers[resting.count++] = d->forward_to;
+    enum err e = row->members ? add_members(tx, row, d, &resting) : ERR_NONE;
     bar_phones(tx->config, d);
+    door->forward_phone = d->forward_to;
+    if (!e)
+        e = count_browsers(tx, row, false, &browsers);
+    d->browsers = browsers > 0;
+    if (e || (!quiet && !row->quiet_members))
+        return e;
+    e = count_browsers(tx, row, true, &awake);
+    if (!e)
+        door->quiet = leave_out(d, &resting, browsers, awake);
     return e;
 }
 
@@ -100,12 +174,10 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
     door.say_opening = v_bool_or(row.say_opening, false);
     door.decision.known_caller =
         door.guard.released_us != 0 || (door.callers.mode == CALLERS_LISTED && callers_allow(&door.callers, caller));
-    e = read_phones(tx, &row, &door.decision);
+    e = read_ring(tx, &row, &door);
     const struct ready facts = {
         .subscription = row.subscription_status, .number = row.virtual_number, .tone = str_z(door.decision.tones)};
     door.lacks = ready_lacks(&facts) & READY_DOOR;
-    if (!e && row.noticed == NOTICED_IN_BROWSERS)
-        e = push_wanted(tx, &row.id, NOTICE_BIT(RING), &door.decision.browsers);
     if (!e)
         *ret = door;
     return e;
@@ -300,5 +372,6 @@ enum err door_tell(struct tx *tx, const struct door *door)
                                                      .notices = door->notices,
                                                      .at_us = tx->now_us,
                                                      .label = door->used,
-                                                     .minutes = door->closed_minutes});
+                                                     .minutes = door->closed_minutes,
+                                                     .quiet = door->quiet});
 }

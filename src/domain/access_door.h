@@ -7,9 +7,11 @@
 struct door {
     struct access_decision decision; /* without verdict and reason */
     struct str label;
-    struct str owner_phone; /* the account's verified phone; STR_NONE: not verified */
-    bool say_opening;       /* a visitor hears when a right code opens next */
-    unsigned lacks;         /* parts of READY_DOOR; 0: grants open it */
+    struct str owner_phone;   /* the account's verified phone; STR_NONE: not verified */
+    struct str forward_phone; /* also in quiet hours, when it is not decision.forward_to */
+    bool quiet;               /* persons in their quiet hours are left out */
+    bool say_opening;         /* a visitor hears when a right code opens next */
+    unsigned lacks;           /* parts of READY_DOOR; 0: grants open it */
     enum access_audio audio;
     struct guard guard; /* the state of the caller's group */
     struct callers callers;

@@ -100,7 +100,7 @@ enum err judge_arrival(struct tx *tx, const struct door *door, struct str from, 
                        const struct usable **ret_grant)
 {
     *ret_grant = NULL;
-    if (judge_same_number(door->owner_phone, from) || judge_same_number(door->decision.forward_to, from)) {
+    if (judge_same_number(door->owner_phone, from) || judge_same_number(door->forward_phone, from)) {
         judge(door, ACCESS_SELF_CALL, ACCESS_OWNER, ret);
         return ERR_NONE;
     }

@@ -41,8 +41,10 @@ extern const char *const ring_strategy_names[]; /* NULL-terminated */
 
 /* The phones that ring in a forwarded call, besides the building's forwarding phone. */
 struct ring {
-    struct str numbers[RING_PHONES_MAX]; /* E.164, in the arena */
+    struct str numbers[1 + RING_PHONES_MAX]; /* E.164, in the arena; first the ones that ring */
     size_t count;
+    size_t quiet;        /* numbers behind those, left out because of quiet hours */
+    bool quiet_browsers; /* browsers are left out, too */
     enum ring_strategy strategy;
     int64_t seconds; /* how long a phone rings */
     bool accept;     /* the person who answers must press 1 to talk. Default: with more than one phone */

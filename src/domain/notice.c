@@ -32,7 +32,7 @@ enum err notice_record(struct tx *tx, const struct notice_moment *moment)
     db_notify(tx->db, TOPIC_NOTICES);
     return db_exec(tx->db,
                    SQL(notice_insert, .id = &id, .building_id = &moment->building_id, .notices = moment->notices,
-                       .at = moment->at_us, .label = moment->label, .minutes = moment->minutes),
+                       .at = moment->at_us, .label = moment->label, .minutes = moment->minutes, .quiet = moment->quiet),
                    NULL);
 }
 

@@ -48,6 +48,7 @@ struct notice_moment {
     int64_t at_us;
     struct str label; /* of the grant that was used; STR_NONE without one */
     int64_t minutes;  /* that the keypad is closed, with NOTICE_GUESSING */
+    bool quiet;       /* a ring leaves out persons in their quiet hours */
 };
 
 /* Records a moment, for the engine. */

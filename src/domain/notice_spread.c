@@ -149,7 +149,8 @@ static enum err list_recorded(struct tx *tx, int64_t limit, struct recorded *ret
                        .notices = (unsigned)row.notices,
                        .at_us = row.at,
                        .label = row.label,
-                       .minutes = row.minutes},
+                       .minutes = row.minutes,
+                       .quiet = row.quiet},
         };
     }
     *ret_count = n;

@@ -5,6 +5,7 @@
 #include "domain/browser.h"
 #include "domain/list.h"
 #include "domain/master.h"
+#include "domain/quiet.h"
 
 #define LEASED_LOOK_US (2 * US_PER_S) /* the node that sends a message may have died */
 #define KEY_NAME       STR("vapid")
@@ -194,43 +195,46 @@ static enum err put_message(struct tx *tx, const struct id *account, const struc
                    NULL);
 }
 
-/* The browsers that get one of the notices (bits), in the arena. */
-static enum err list_targets(struct tx *tx, const struct id *building, unsigned notices, struct target **ret,
-                             size_t *ret_count)
+/* The notices of a moment that a browser gets: bits. */
+static unsigned notices_for(const struct row_push_targets *row, const struct notice_moment *m)
+{
+    const bool quiet = m->quiet && quiet_is(row->quiet_from, row->quiet_to, row->timezone, m->at_us);
+    return (unsigned)row->notices & notice_of_role((enum member_role)row->role) & (quiet ? ~NOTICE_BIT(RING) : ~0U);
+}
+
+/* The browsers that are told of a moment, in the arena. */
+static enum err list_targets(struct tx *tx, const struct notice_moment *m, struct target **ret, size_t *ret_count)
 {
     CURSOR c;
     struct target *list = NULL;
     size_t count = 0, room = 0;
-    enum err e = db_query(
-        tx->db,
-        SQL(push_targets, .building_id = building, .now = tx->now_us, .since = push_since(tx), .notice = notices), &c);
+    enum err e = db_query(tx->db,
+                          SQL(push_targets, .building_id = &m->building_id, .now = tx->now_us, .since = push_since(tx),
+                              .notice = m->notices),
+                          &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
         const struct row_push_targets row = row_push_targets(&c, tx->arena);
-        const unsigned wanted = (unsigned)row.notices & notice_of_role((enum member_role)row.role);
+        const unsigned wanted = notices_for(&row, m);
         list[count] = (struct target){browser_of(row.hash), wanted, row.language};
-        count += (wanted & notices) != 0;
+        count += (wanted & m->notices) != 0;
     }
     *ret = list;
     *ret_count = count;
     return e;
 }
 
-enum err push_wanted(struct tx *tx, const struct id *building, unsigned notices, bool *ret)
+enum err push_count(struct tx *tx, const struct notice_moment *m, size_t *ret)
 {
     struct target *targets = NULL;
-    size_t count = 0;
-    enum err e = list_targets(tx, building, notices, &targets, &count);
-    if (!e)
-        *ret = count > 0;
-    return e;
+    return list_targets(tx, m, &targets, ret);
 }
 
 enum err push_spread(struct tx *tx, const struct id *account, struct str building, const struct notice_moment *m)
 {
     struct target *targets = NULL;
     size_t count = 0;
-    enum err e = list_targets(tx, &m->building_id, m->notices, &targets, &count);
+    enum err e = list_targets(tx, m, &targets, &count);
     for (size_t i = 0; !e && i < count; i++) {
         const enum notice notice = notice_choose(m->notices, targets[i].notices);
         if (tx->now_us < m->at_us + notice_kinds[notice].ttl_s * US_PER_S)
@@ -257,7 +261,8 @@ enum err push_test(struct tx *tx, const struct id *account, const struct id *bui
     struct str label;
     enum err e = label_of(tx, building, &label);
     if (!e)
-        e = list_targets(tx, building, NOTICES_ALL, &targets, &count);
+        e = list_targets(tx, &(struct notice_moment){.building_id = *building, .notices = NOTICES_ALL}, &targets,
+                         &count);
     for (size_t i = 0; !e && i < count; i++)
         if (memcmp(&targets[i].browser, browser, sizeof *browser) == 0)
             return put_message(tx, account, &targets[i], NOTICE_TEST, label, &m);

@@ -53,8 +53,8 @@ struct push_entry {
 enum err push_list(struct tx *tx, const struct id *building, const struct id *member, const struct push_entry **ret,
                    size_t *ret_count) CHECKED;
 
-/* Whether a browser that is signed in wants one of the notices (bits) of the building. */
-enum err push_wanted(struct tx *tx, const struct id *building, unsigned notices, bool *ret) CHECKED;
+/* The number of browsers that are told of a moment. */
+enum err push_count(struct tx *tx, const struct notice_moment *m, size_t *ret) CHECKED;
 /* Queues messages of a moment for the building's subscriptions. */
 enum err push_spread(struct tx *tx, const struct id *account, struct str building,
                      const struct notice_moment *m) CHECKED;

@@ -11,9 +11,9 @@ const struct route_set *const api_sets[] = {
 };
 const size_t api_set_count = sizeof api_sets / sizeof *api_sets;
 
-const struct route_set *const browser_sets[] = {&sign_in_routes, &browser_routes,   &notice_routes,
-                                                &person_routes,  &consent_routes,   &people_routes,
-                                                &place_routes,   &recording_routes, &own_phone_routes};
+const struct route_set *const browser_sets[] = {&sign_in_routes,   &browser_routes, &notice_routes, &person_routes,
+                                                &consent_routes,   &people_routes,  &place_routes,  &recording_routes,
+                                                &own_phone_routes, &quiet_routes};
 const size_t browser_set_count = sizeof browser_sets / sizeof *browser_sets;
 
 json_t *reply_examples(void)

@@ -42,6 +42,7 @@ extern const struct route_set *const browser_sets[];
 extern const size_t browser_set_count;
 extern const struct route_set browser_routes;   /* browsers that are signed in */
 extern const struct route_set people_routes;    /* members of a building, for its owner */
+extern const struct route_set quiet_routes;     /* a person's quiet hours */
 extern const struct route_set own_phone_routes; /* a person's own phone */
 extern const struct route_set place_routes;     /* the buildings of a person, and the switch between them */
 extern const struct route_set person_routes;    /* a person's own export and deletion */

@@ -295,7 +295,7 @@ static const struct route rows[] = {
          {"recordings", "/v1/buildings/" BUILDING "/recordings"}),
     PAGE("getBuildingsPage", buildings, "/buildings", "The account's buildings", PEOPLE_NONE, reply_sign_in),
     PAGE("getNoticesPage", notices, "/notices", "Notices of events at the door", PEOPLE_ALL, reply_sign_in,
-         {"notices", "/v1/buildings/" BUILDING "/notices"}),
+         {"notices", "/v1/buildings/" BUILDING "/notices"}, {"quiet", "/v1/person/quiet_hours"}),
     PAGE("getBillingPage", billing, "/billing", "The subscription", PEOPLE_NONE, reply_sign_in,
          {"plans", "/v1/billing/plans"}, {"checkout", "/v1/billing/checkout"}),
     PAGE("getAgentsPage", agents, "/agents", "Keys for programs", PEOPLE_NONE, reply_sign_in,

@@ -11,7 +11,7 @@ import { PushService, Subscription } from './lib/push.js';
 import { REACHABLE } from './lib/receiver.js';
 import { signInBrowser } from './lib/site.js';
 import { rows } from './lib/person.js';
-import { advance, eventually, freshEmail, grant, message, resident, UNKNOWN_ID, useWorld, visit, world } from './lib/world.js';
+import { advance, changeSettings, eventually, freshEmail, grant, message, now, resident, UNKNOWN_ID, useWorld, visit, world } from './lib/world.js';
 
 const DEAD_S = 19; // a lease of 12 s, two until the next look, and the rest for a busy machine
 const ALL = ['ring', 'refused', 'opened', 'last_use', 'guessing'];
@@ -378,6 +378,23 @@ describe('notices', () => {
             await visitor();
             await quiet({ site: ana.site, subscription });
             assert.deepEqual(subscription.notices(), ['test']);
+        });
+
+        // ACCOUNT-46
+        it('do not ring in quiet hours, unless nobody else\'s browser does', async () => {
+            const ana = await member('resident');
+            await changeSettings(owner, { timezone: 'Etc/UTC' });
+            const hour = new Date(await now(client)).getUTCHours();
+            const hours = { from: `${String((hour + 22) % 24).padStart(2, '0')}:00`, until: `${String((hour + 2) % 24).padStart(2, '0')}:00` };
+            const [hers, mine] = [await subscribe(ana, ['ring', 'refused']), await subscribed(['ring'])];
+            ok(await ana.site.put('/v1/person/quiet_hours', hours));
+            await visitor();
+            await mine.subscription.first('ring');
+            await quiet({ site: ana.site, subscription: hers.subscription });
+            assert.deepEqual(hers.subscription.notices(), ['test']);
+            ok(await mine.site.put('/v1/person/quiet_hours', hours));
+            await visitor();
+            await hers.subscription.first('ring');
         });
 
         // SITE-22

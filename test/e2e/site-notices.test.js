@@ -103,7 +103,7 @@ describe('the page of notices', () => {
         const first = await open(new Subscription(service));
         await here(first).getByLabel('Someone calls from the door').check();
         await here(first).getByRole('button', { name: 'Save' }).click();
-        await first.getByText('Saved').waitFor();
+        await first.getByRole('status').getByText('Saved', { exact: true }).first().waitFor();
         await first.context().close();
 
         const next = new Subscription(service);
@@ -136,7 +136,7 @@ describe('the page of notices', () => {
         const card = page.getByRole('region', { name: 'By e-mail' });
         await card.getByLabel('A wrong code was entered').check();
         await card.getByRole('button', { name: 'Save' }).click();
-        await page.getByText('Saved').waitFor();
+        await page.getByRole('status').getByText('Saved', { exact: true }).first().waitFor();
         assert.deepEqual((await notices()).email, ['refused']);
         await page.context().close();
     });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
 import { browser, SAME_ORIGIN, COOKIE, signInBrowser } from './lib/site.js';
-import { advance, agent, challenge, changeSettings, DAY, eventually, freshEmail, grant, message, resident, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
+import { advance, agent, challenge, changeSettings, DAY, endedCall, eventually, freshEmail, grant, message, now, resident, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 describe('a member of a building', () => {
     const w = useWorld();
@@ -167,6 +167,35 @@ describe('the phone of a person', () => {
         await verify(stranger, number('0301'));
         assert.equal(ok(await eva.site.get(PATH)).verified, false);
         assert.deepEqual(await rang(), []);
+    });
+
+    // ACCOUNT-46
+    it('does not ring in quiet hours, unless nobody else\'s does, and the record says so', async () => {
+        await changeSettings(owner, { timezone: 'Etc/UTC' });
+        const [ana, eva] = [await member('Ana'), await member('Eva')];
+        await verify(ana.site, number('0188'));
+        await verify(eva.site, number('0189'));
+        const hour = new Date(await now(client)).getUTCHours();
+        const clock = (ahead) => `${String((hour + ahead + 24) % 24).padStart(2, '0')}:00`;
+        const [none, these, others] = [{ from: null, until: null }, { from: clock(-2), until: clock(2) }, { from: clock(3), until: clock(6) }];
+        const rest = async ({ site }, hours) => assert.deepEqual(ok(await site.put('/v1/person/quiet_hours', hours)), hours);
+        assert.deepEqual(ok(await ana.site.get('/v1/person/quiet_hours')), none);
+        await rest(ana, these);
+        assert.deepEqual(await rang(), [number('0189')]);
+        const { steps } = await endedCall(owner);
+        assert.ok(steps.some(({ step, number: end }) => step === 'ringing' && end === '...0189'));
+        assert.deepEqual(steps.filter(({ detail }) => detail === 'quiet').map(({ step, number: end }) => [step, end]), [['leg_failed', '...0188']]);
+        await rest(eva, these);
+        assert.deepEqual(await rang(), [number('0188'), number('0189')]);
+        await rest(ana, others);
+        assert.deepEqual(await rang(), [number('0188')]);
+        await rest(eva, none);
+        await rest({ site: theirs }, these);
+        assert.deepEqual(await rang(), [number('0188'), number('0189')]);
+        for (const wrong of [{ from: '22:00', until: null }, { from: '22:00', until: '22:00' }, { from: '24:00', until: '07:00' }, { from: '22:00' }, {}])
+            refused(await ana.site.put('/v1/person/quiet_hours', wrong), 400, 'INVALID_NOTICES');
+        const { site: manager } = await member('Max', 'manager');
+        for (const one of [await manager.get('/v1/person/quiet_hours'), await manager.put('/v1/person/quiet_hours', these)]) refused(one, 403, 'WEB_SESSION_REQUIRED');
     });
 
     // ACCOUNT-9

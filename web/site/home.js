@@ -69,7 +69,7 @@ function verdict() {
     return [title, phone() || !data.phone ? t('rings_lead') : t('closed_lead')];
 }
 
-/** The account’s phone, which members do not see. @type {() => string | null | undefined} */
+/** The account's phone, which members do not see. @type {() => string | null | undefined} */
 const phone = () => data.phone?.phone_number;
 /** A number without its middle. @param {string} number */
 const masked = (number) => `${number.slice(0, number.length - 7)} ··· ${number.slice(-4)}`;

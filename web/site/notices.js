@@ -1,7 +1,7 @@
 // Notices of the building's door: in this browser, and by e-mail. Off until somebody asks for them.
 import { call } from './lib/call.js';
 import { toast } from './lib/dialog.js';
-import { check, form } from './lib/form.js';
+import { check, field, form } from './lib/form.js';
 import { at, building, data, has, tellError } from './lib/page.js';
 import { registered } from './lib/registration.js';
 import { t } from './lib/texts.js';
@@ -11,9 +11,11 @@ import { h, patch } from './lib/view.js';
 /**
  * @typedef {import('./contract.js').Schemas['NoticeBrowser']} Subscribed
  * @typedef {import('./contract.js').Schemas['Notices']} Notices
+ * @typedef {import('./contract.js').Schemas['QuietHours']} Quiet
  */
 
 /** @type {Notices} */ let notices = data.notices;
+/** @type {Quiet | null} null for a manager of codes, whom nothing rings */ let quiet = data.quiet;
 let lost = false;
 const path = /** @type {const} */ (`/v1/buildings/${building.id}/notices`);
 
@@ -102,6 +104,25 @@ function browserCard() {
             : h('p', { class: 'note' }, t('unable')));
 }
 
+// ---- do not disturb ----
+
+async function rest(/** @type {Quiet} */ hours) {
+    quiet = await call('PUT', '/v1/person/quiet_hours', hours);
+    toast(t(hours.from ? 'saved' : 'quiet_ended'));
+    draw();
+}
+
+/** @param {Quiet} hours */
+function quietCard({ from, until }) {
+    return h('section', { class: 'card', 'aria-labelledby': 'quiet', key: 'quiet' }, h('h2', { id: 'quiet', tabindex: -1 }, t('quiet')),
+        form({
+            submit: (values) => rest({ from: values.from, until: values.until }),
+            more: from && h('button', { type: 'button', onclick: () => rest({ from: null, until: null }).catch(tellError) }, t('quiet_end')),
+        }, h('p', { class: 'quiet' }, t('quiet_lead')),
+        h('div', { class: 'fields' }, field({ name: 'from', label: t('quiet_from'), type: 'time', required: true, value: from ?? '22:00' }),
+            field({ name: 'until', label: t('quiet_to'), type: 'time', required: true, value: until ?? '07:00' }))));
+}
+
 // ---- by e-mail, and elsewhere ----
 
 async function mail(/** @type {Record<string, string>} */ values) {
@@ -125,7 +146,7 @@ function othersCard() {
 }
 
 function draw() {
-    patch(at('page'), h('div', { class: 'columns' }, h('div', { class: 'column' }, browserCard()), h('div', { class: 'column' }, mailCard(), othersCard())));
+    patch(at('page'), h('div', { class: 'columns' }, h('div', { class: 'column' }, browserCard(), quiet && quietCard(quiet)), h('div', { class: 'column' }, mailCard(), othersCard())));
 }
 
 at('place-lead').textContent = t('lead', { building: building.label });

@@ -17,7 +17,8 @@ b.account_id:id, b.id:id, b.label:text, b.virtual_number:text, b.unlock_tone:tex
         WHEN EXISTS (SELECT 1 FROM notice_mail m WHERE m.building_id = b.id)
             OR EXISTS (SELECT 1 FROM member m WHERE m.building_id = b.id AND m.mail_notices <> 0) THEN 1 ELSE 0 END AS noticed:int,
     (SELECT count(*) FROM member m WHERE m.building_id = b.id AND m.phone_verified_at IS NOT NULL AND m.role = 0)
-    AS members:int
+    AS members:int, a.quiet_from:int?, a.quiet_to:int?, b.timezone:text,
+    (SELECT count(*) FROM member m WHERE m.building_id = b.id AND m.quiet_from IS NOT NULL) AS quiet_members:int
 
 -- name: access_by_number
 -- The building of a number; when the caller $caller last released the door; and the guard for callers of its group.

@@ -4,7 +4,8 @@
 -- name: export_account
 SELECT id:id, email:text, created_at:time, plan:text, subscription_status:text, subscription_ended_at:time,
     phone:text, phone_verified_at:time, customer_id:text, subscription_id:text, billed_status:text,
-    billed_plan:text, earlier_revision:bool, exported_at:time, minutes_mailed_at:time
+    billed_plan:text, earlier_revision:bool, exported_at:time, minutes_mailed_at:time,
+    quiet_from:int?, quiet_to:int?
 FROM account WHERE id = $owner:text LIMIT $limit:int
 
 -- name: export_building
@@ -21,12 +22,14 @@ WHERE b.account_id = $owner:text LIMIT $limit:int
 
 -- name: export_member
 SELECT id:id, building_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time,
-    invited_until:time?, mail_notices:int, phone_verified_at:time
+    invited_until:time?, mail_notices:int, phone_verified_at:time,
+    quiet_from:int?, quiet_to:int?
 FROM member WHERE building_id = $owner:text AND id > $after:any ORDER BY id LIMIT $limit:int
 
 -- name: export_membership
 SELECT id:id, building_id:id, name:text, email:text, phone:text, role:int, language:text, created_at:time,
-    invited_until:time?, mail_notices:int, phone_verified_at:time
+    invited_until:time?, mail_notices:int, phone_verified_at:time,
+    quiet_from:int?, quiet_to:int?
 FROM member WHERE email = $owner:text LIMIT $limit:int
 
 -- name: export_challenge

@@ -34,8 +34,8 @@ FROM member WHERE email = $email:text AND (invited_until IS NULL OR invited_unti
 ORDER BY building_id, id LIMIT $limit:int
 
 -- name: member_phones
--- The verified phones of residents.
-SELECT phone:text FROM member
+-- The verified phones of residents, and their quiet hours.
+SELECT phone:text, quiet_from:int?, quiet_to:int? FROM member
 WHERE building_id = $building_id:id AND phone_verified_at IS NOT NULL AND role = 0 ORDER BY id LIMIT $limit:int
 
 -- name: member_of_phone

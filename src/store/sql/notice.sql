@@ -1,11 +1,11 @@
 -- Notices of events at the door, for browsers and by e-mail (domain/notice.h).
 
 -- name: notice_insert
-INSERT INTO notice (id, building_id, notices, at, label, minutes) VALUES ($id:id, $building_id:id, $notices:int,
-    $at:time, $label:text, $minutes:int)
+INSERT INTO notice (id, building_id, notices, at, label, minutes, quiet) VALUES ($id:id, $building_id:id, $notices:int,
+    $at:time, $label:text, $minutes:int, $quiet:bool)
 
 -- name: notice_list
-SELECT id:id, building_id:id, notices:int, at:time, label:text, minutes:int FROM notice ORDER BY id LIMIT $limit:int
+SELECT id:id, building_id:id, notices:int, at:time, label:text, minutes:int, quiet:bool FROM notice ORDER BY id LIMIT $limit:int
 
 -- name: notice_delete
 DELETE FROM notice WHERE id = $id:id

@@ -40,9 +40,11 @@ WHERE p.building_id = $building_id:id AND coalesce(p.member_id, '') = coalesce($
 ORDER BY p.created_at DESC, b.id DESC
 
 -- name: push_targets
--- The browsers that want one of the notices $notice, and the roles of their persons.
-SELECT p.hash:blob, p.notices:int, p.language:text, m.role:int
-FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
+-- The browsers that want one of the notices $notice, and the roles and quiet hours of their persons.
+SELECT p.hash:blob, p.notices:int, p.language:text, m.role:int,
+    CASE WHEN p.member_id IS NULL THEN a.quiet_from ELSE m.quiet_from END AS quiet_from:int?,
+    CASE WHEN p.member_id IS NULL THEN a.quiet_to ELSE m.quiet_to END AS quiet_to:int?, h.timezone:text
+FROM push p JOIN building h ON h.id = p.building_id JOIN account a ON a.id = h.account_id JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
     LEFT JOIN member m ON m.building_id = p.building_id AND m.id = p.member_id
 WHERE p.building_id = $building_id:id AND p.notices & $notice:int <> 0 AND k.revoked_at IS NULL
     AND (p.member_id IS NULL OR m.id IS NOT NULL)

@@ -33,9 +33,10 @@ struct greetings {
     bool before, accept, message;
     const char *second;
     int lengths;
+    bool rests; /* the second phone is left out in quiet hours */
 };
 
-static const struct greetings all = {"W", "G", "D", "F", "+15551112222", false, false, false, false, NULL, 0};
+static const struct greetings all = {"W", "G", "D", "F", "+15551112222", false, false, false, false, NULL, 0, false};
 
 static enum access_verdict verdict_of(char letter)
 {
@@ -78,7 +79,8 @@ static struct access_decision decision_of(char letter, const struct greetings *g
                  .accept = g->accept,
                  .message = g->message,
                  .numbers = {str_z(g->second)},
-                 .count = g->second != NULL},
+                 .count = g->second && !g->rests,
+                 .quiet = g->rests},
         .voice = g->voice,
         .lengths = g->lengths ? g->lengths : 0x1e,
         .reason = letter == 'F' ? ACCESS_NO_GRANT : ACCESS_UNDECIDED,
@@ -464,6 +466,25 @@ static void test_a_ring_group_adds_its_phones_once(void **state)
     assert_string_equal(c.ring.phones[0], "+15553334444");
 }
 
+/* ACCOUNT-46 */
+static void test_a_phone_in_quiet_hours_rings_where_no_other_can(void **state)
+{
+    (void)state;
+    struct greetings two = all, one = all;
+    struct call c;
+    two.second = one.second = "+15553334444";
+    two.rests = one.rests = true;
+    one.forward_to = NULL;
+    free(play(&c, "aFd", &two));
+    assert_int_equal(c.ring.count, 1);
+    assert_int_equal(c.ring.quiet, 1);
+    assert_string_equal(c.ring.phones[1], "+15553334444");
+    free(play(&c, "aFd", &one)); /* this front end has no browsers */
+    assert_int_equal(c.ring.count, 1);
+    assert_int_equal(c.ring.quiet, 0);
+    assert_string_equal(c.ring.phones[0], "+15553334444");
+}
+
 /* CALL-39 */
 static void test_a_visitor_may_leave_a_message_when_nobody_answers(void **state)
 {
@@ -599,6 +620,7 @@ int main(void)
         cmocka_unit_test(test_a_code_does_not_stay_in_memory),
         cmocka_unit_test(test_the_tone_may_come_before_the_greeting),
         cmocka_unit_test(test_a_ring_group_adds_its_phones_once),
+        cmocka_unit_test(test_a_phone_in_quiet_hours_rings_where_no_other_can),
         cmocka_unit_test(test_a_visitor_may_leave_a_message_when_nobody_answers),
         cmocka_unit_test(test_unclear_speech_asks_for_the_keypad_and_then_only_keys_count),
         cmocka_unit_test(test_unclear_speech_that_may_be_a_guess_is_counted_first),

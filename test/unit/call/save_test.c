@@ -85,6 +85,7 @@ static void test_anything_that_is_no_call_is_refused(void **state)
                                       "{\"state\":\"ringing\"}",
                                       "{\"near_count\":6}",
                                       "{\"phone_count\":11}",
+                                      "{\"phone_count\":8,\"quiet_count\":3}",
                                       "{\"phones\":[]}",
                                       "{\"phones\":\"+1555\"}",
                                       "{\"tones\":\"1234\"}",

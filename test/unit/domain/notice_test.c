@@ -4,6 +4,7 @@
 #include "domain/building_fixture.h"
 #include "domain/member.h"
 #include "domain/push.h"
+#include "domain/quiet.h"
 #include "domain/removal.h"
 #include "domain/session.h"
 
@@ -499,6 +500,68 @@ static void test_each_person_sees_their_own_browsers(void **state)
     fixture_expect(fx, "SELECT count(*) FROM push_message", "6\n");
 }
 
+struct resting {
+    const struct building_fixture *fx;
+    struct id member;
+};
+
+static enum err rest_run(struct tx *tx, void *arg)
+{
+    const struct resting *r = arg;
+    return quiet_set(tx, &r->fx->account, &r->member, &(struct quiet){0, 24 * 60 - 1});
+}
+
+/* For the first minutes of the day. */
+static void rest(struct building_fixture *fx, struct id member)
+{
+    struct resting r = {.fx = fx, .member = member};
+    assert_int_equal(fixture_run(fx, STORE_WRITE, rest_run, &r), ERR_NONE);
+}
+
+/* ACCOUNT-46 */
+static void test_a_browser_does_not_ring_in_quiet_hours_unless_no_other_does(void **state)
+{
+    struct building_fixture *fx = *state;
+    const struct id ana = join(fx, "ana@example.com", MEMBER_RESIDENT);
+    fixture_sql(fx, "UPDATE building SET timezone = 'UTC'");
+    fixture_sql(fx, "UPDATE account SET phone = NULL");
+    fx->now_us -= fx->now_us % (86400 * US_PER_S);
+    subscribe_as(fx, ana, NOTICE_BIT(RING) | NOTICE_BIT(OPENED));
+    subscribe(fx, NOTICE_BIT(RING));
+    rest(fx, ana);
+    ring(fx);
+    fixture_expect(fx, "SELECT quiet FROM notice", "1\n");
+    spread(fx);
+    fixture_expect(fx, "SELECT count(*) FROM push_message", "1\n");
+    fixture_sql(fx, "DELETE FROM push_message");
+    happen(fx, NOTICE_BIT(OPENED), fx->now_us);
+    spread(fx);
+    fixture_expect(fx, "SELECT notice FROM push_message", "2\n");
+    fixture_sql(fx, "DELETE FROM push_message");
+    rest(fx, (struct id){0}); /* nobody else */
+    assert_true(waits_for_browsers(fx));
+    fixture_expect(fx, "SELECT quiet FROM notice", "0\n");
+    spread(fx);
+    fixture_expect(fx, "SELECT count(*) FROM push_message WHERE notice = 0", "2\n");
+}
+
+static enum err own_run(struct tx *tx, void *arg)
+{
+    return access_arrive(tx, STR(FIXTURE_NUMBER), STR(OWNER_PHONE), AUDIO_TAKEN, arg);
+}
+
+/* ACCOUNT-46 */
+static void test_the_owner_in_quiet_hours_still_tests_the_line(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct access_decision d = {.verdict = ACCESS_REJECT};
+    fixture_sql(fx, "UPDATE building SET timezone = 'UTC', ring_numbers = '+15550007777'");
+    fx->now_us -= fx->now_us % (86400 * US_PER_S);
+    rest(fx, (struct id){0});
+    assert_int_equal(fixture_run(fx, STORE_WRITE, own_run, &d), ERR_NONE);
+    assert_int_equal(d.verdict, ACCESS_SELF_CALL);
+}
+
 static enum err sign_out_run(struct tx *tx, void *account)
 {
     return browser_end_all(tx, account, &(struct id){0});
@@ -551,6 +614,8 @@ static void test_every_notice_has_its_texts_in_every_language(void **state)
         x(test_a_call_is_recorded_for_a_member_alone),                                                                 \
         x(test_a_members_subscription_ends_with_the_membership_wherever_its_browser_is),                               \
         x(test_a_subscription_without_its_member_gets_nothing), x(test_a_manager_of_codes_gets_no_ring),               \
-        x(test_each_person_sees_their_own_browsers), x(test_every_notice_has_its_texts_in_every_language)
+        x(test_each_person_sees_their_own_browsers),                                                                   \
+        x(test_a_browser_does_not_ring_in_quiet_hours_unless_no_other_does),                                           \
+        x(test_the_owner_in_quiet_hours_still_tests_the_line), x(test_every_notice_has_its_texts_in_every_language)
 
 FIXTURE_RUN_BOTH(TESTS)

@@ -3,6 +3,7 @@
 #include "domain/access_door.h"
 #include "domain/building.h"
 #include "domain/member.h"
+#include "domain/quiet.h"
 #include "tx_fixture.h"
 
 #define MINE   STR("+15551110001")
@@ -426,6 +427,66 @@ static void test_five_members_phones_ring_and_no_managers(struct tx *tx)
                         "- +15551110021 +15551110030 +15551110020 +15551110022 +15551110023");
 }
 
+/* ---- quiet hours ---- */
+
+static void test_quiet_hours_are_local_and_may_end_on_the_next_day(struct tx *tx)
+{
+    static const struct {
+        int from, until;
+        const char *zone;
+        bool quiet;
+    } cases[] = {
+        {9 * 60 + 30, 9 * 60 + 31, "UTC", true},
+        {9 * 60, 9 * 60 + 30, "UTC", false},
+        {22 * 60, 7 * 60, "UTC", false},
+        {22 * 60, 7 * 60, "America/New_York", true}, /* 04:30 */
+        {4 * 60 + 31, 4 * 60 + 30, "America/New_York", false},
+        {22 * 60, 7 * 60, "No/Where", false},
+        {22 * 60, 7 * 60, NULL, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(quiet_is(v_int(cases[i].from), v_int(cases[i].until),
+                                  cases[i].zone ? str_z(cases[i].zone) : STR_NONE, tx->now_us),
+                         cases[i].quiet);
+    assert_false(quiet_is(v_null(), v_null(), STR("UTC"), tx->now_us));
+}
+
+static void rest(struct tx *tx, const struct id *account, const struct id *member, bool quiet)
+{
+    const struct quiet hours = quiet ? (struct quiet){22 * 60, 7 * 60} : (struct quiet){0, 0};
+    struct quiet found;
+    assert_none(quiet_set(tx, account, member, &hours));
+    assert_none(quiet_get(tx, account, member, &found));
+    assert_int_equal(found.from, hours.from);
+    assert_int_equal(found.until, hours.until);
+}
+
+/* ACCOUNT-46 */
+static void test_a_phone_does_not_ring_in_quiet_hours_unless_no_other_does(struct tx *tx)
+{
+    const struct id me = subscriber(tx, "me@example.com");
+    const struct person ana = joined(tx, &me, "ana@example.com");
+    struct door door = {0};
+    tx_sql(tx, "UPDATE building SET timezone = 'America/New_York'");
+    verified(tx, &me, THEIRS);
+    verified_by(tx, &ana, MINE);
+    rest(tx, &ana.account, &ana.member, true);
+    assert_string_equal(rings(tx, &ana.building), "+15551110002");
+    assert_none(door_by_building(tx, &ana.building, STR_NONE, &door));
+    assert_true(door.quiet);
+    assert_int_equal(door.decision.ring.quiet, 1);
+    assert_str(door.decision.ring.numbers[door.decision.ring.count], MINE.p);
+    rest(tx, &me, &no_member, true); /* nobody else */
+    assert_string_equal(rings(tx, &ana.building), "+15551110002 +15551110001");
+    tx_sql(tx, "UPDATE building SET ring_numbers = '+15551110009'");
+    assert_string_equal(rings(tx, &ana.building), "- +15551110009");
+    tx_sql(tx, "UPDATE building SET ring_numbers = NULL");
+    rest(tx, &ana.account, &ana.member, false);
+    assert_string_equal(rings(tx, &ana.building), "- +15551110001");
+    tx->now_us += 3 * 3600 * US_PER_S; /* 07:30 */
+    assert_string_equal(rings(tx, &ana.building), "+15551110002 +15551110001");
+}
+
 #define TESTS(x)                                                                                                       \
     x(test_a_code_verifies_the_phone) x(test_only_a_keyed_mac_of_a_code_is_stored)                                     \
         x(test_an_unsent_code_is_invalid_and_keeps_the_pending_one) x(test_only_the_newest_code_is_valid)              \
@@ -436,7 +497,9 @@ static void test_five_members_phones_ring_and_no_managers(struct tx *tx)
                             x(test_a_members_phone_rings_after_its_code_until_the_removal)                             \
                                 x(test_a_member_has_limits_apart_from_the_owners) x(test_a_number_has_one_person)      \
                                     x(test_five_members_phones_ring_and_no_managers)                                   \
-                                        x(test_a_verified_phone_is_remembered_until_another_account_has_it)            \
-                                            x(test_an_account_that_may_not_verify_gets_the_reason)                     \
-                                                x(test_the_purge_deletes_old_codes_in_batches_and_no_changes)
+                                        x(test_quiet_hours_are_local_and_may_end_on_the_next_day)                      \
+                                            x(test_a_phone_does_not_ring_in_quiet_hours_unless_no_other_does)          \
+                                                x(test_a_verified_phone_is_remembered_until_another_account_has_it)    \
+                                                    x(test_an_account_that_may_not_verify_gets_the_reason)             \
+                                                        x(test_the_purge_deletes_old_codes_in_batches_and_no_changes)
 TX_RUN(TESTS)

@@ -124,6 +124,8 @@ static const struct {
               {"listBrowsers", ALL},
               {"signOutBrowser", ALL},
               {"signOutEverywhere", ALL},
+              {"getQuietHours", RESIDENTS},
+              {"setQuietHours", RESIDENTS},
               {"getOwnPhone", RESIDENTS},
               {"requestOwnPhoneCode", RESIDENTS},
               {"confirmOwnPhoneCode", RESIDENTS},

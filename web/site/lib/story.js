@@ -46,7 +46,7 @@ const SAID = { welcome: 'story.said_welcome', granted: 'story.said_granted', den
 /** @type {Record<string, string>} */
 const ENDED = { caller: 'story.ended_caller', resident: 'story.ended_resident' };
 /** Phones that were not called, or no longer. @type {Record<string, string>} */
-const LEFT_OUT = { destination: 'story.leg_destination', minutes: 'story.leg_minutes' };
+const LEFT_OUT = { destination: 'story.leg_destination', minutes: 'story.leg_minutes', quiet: 'story.leg_quiet' };
 /** Which a person does not need: the answer on the line is not the resident's. */
 const HIDDEN = ['answered', 'established'];
 
