@@ -7,7 +7,7 @@ import { Browser } from './lib/browser.js';
 import { ok } from './lib/client.js';
 import { signInBrowser } from './lib/site.js';
 import { checkSights, openSigned, picture } from './lib/site-page.js';
-import { changeSettings, freshEmail, resident, useWorld } from './lib/world.js';
+import { changeSettings, freshEmail, message, resident, useWorld } from './lib/world.js';
 
 const NAME = '<img src=x onerror=alert(1)>';
 
@@ -63,6 +63,55 @@ describe('the people of a building', () => {
         await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
         await page.getByText('Ana was removed').waitFor();
         assert.deepEqual([await peopleOf(owner), await card.getByText('Ana', { exact: true }).count()], [[], 0]);
+        await closing(page);
+    });
+
+    // ACCOUNT-45, ACCOUNT-46
+    it('verify their own phone, and choose their notices and quiet hours', async () => {
+        const owner = await resident(client), ana = await invite(owner, 'Ana', 'resident');
+        const page = await openSigned(browser, w, ana, '/account');
+        await page.getByText('When nothing opens the door of Home').waitFor();
+        await page.getByLabel('Phone number').fill('+1 514 555 0188');
+        await page.getByRole('button', { name: 'Send a code to it' }).click();
+        await page.getByText('A code for').waitFor();
+        await page.getByLabel('The six digits').fill((await message(client, '+15145550188', 'sms')).code);
+        await page.getByText('Calls now come to this phone').waitFor();
+        await checkSights(page, 'member-account');
+
+        await page.goto(`${w.daemon.https}/notices`);
+        const mail = cardOf(page, 'By e-mail'), quiet = cardOf(page, 'Do not disturb');
+        await mail.getByText(`To ${ana.email}.`, { exact: true }).waitFor();
+        await mail.getByLabel('The door opened').check();
+        await mail.getByRole('button', { name: 'Save' }).click();
+        await page.getByRole('status').getByText('Saved', { exact: true }).first().waitFor();
+        await quiet.getByLabel('From').fill('23:15');
+        await quiet.getByLabel('Until').fill('06:45');
+        await quiet.getByRole('button', { name: 'Save' }).click();
+        await quiet.getByRole('button', { name: 'Switch off' }).waitFor();
+        await checkSights(page, 'member-notices');
+        const { site } = await signInBrowser(client, { email: ana.email });
+        const hours = async () => ok(await site.get('/v1/person/quiet_hours'));
+        assert.deepEqual(await hours(), { from: '23:15', until: '06:45' });
+        assert.deepEqual(ok(await site.get(`/v1/buildings/${owner.building.id}/notices`)).email, ['opened']);
+        await quiet.getByRole('button', { name: 'Switch off' }).click();
+        await page.getByText('ring at any hour').waitFor();
+        assert.deepEqual(await hours(), { from: null, until: null });
+        await closing(page);
+
+        const theirs = await openSigned(browser, w, owner, '/building');
+        await cardOf(theirs).getByText('phone …0188').waitFor();
+        await closing(theirs);
+    });
+
+    // SITE-12
+    it('who manage codes have neither phone, nor rings, nor quiet hours', async () => {
+        const owner = await resident(client), max = await invite(owner, 'Max', 'manager');
+        const page = await openSigned(browser, w, max, '/notices');
+        await cardOf(page, 'By e-mail').getByLabel('The door opened').waitFor();
+        assert.deepEqual([await page.getByLabel('Someone calls from the door').count(), await cardOf(page, 'Do not disturb').count()], [0, 0]);
+        await page.goto(`${w.daemon.https}/account`);
+        await cardOf(page, max.email).waitFor();
+        assert.equal(await page.getByLabel('Phone number').count(), 0);
         await closing(page);
     });
 
