@@ -85,12 +85,13 @@ struct window {
     enum err error;
 };
 
-static const struct window codes_window = {SQL_PHONE_CODE_NTH, PHONE_CODES_MAX, PHONE_CODES_WINDOW_S,
-                                           ERR_PHONE_CODE_RATE_LIMIT};
-static const struct window changes_window = {SQL_PHONE_CHANGE_NTH, PHONE_CHANGES_MAX, PHONE_CHANGES_WINDOW_S,
-                                             ERR_PHONE_CHANGE_LIMIT};
-static const struct window member_changes_window = {SQL_PHONE_CODE_USED_NTH, PHONE_CHANGES_MAX, PHONE_CHANGES_WINDOW_S,
-                                                    ERR_PHONE_CHANGE_LIMIT};
+/* Of the owner, and of a member. */
+static const struct window codes_windows[] = {
+    {SQL_PHONE_CODE_NTH, PHONE_CODES_MAX, PHONE_CODES_WINDOW_S, ERR_PHONE_CODE_RATE_LIMIT},
+    {SQL_PHONE_CODE_MEMBERS_NTH, PHONE_CODES_MAX, PHONE_CODES_WINDOW_S, ERR_PHONE_CODE_RATE_LIMIT}};
+static const struct window changes_windows[] = {
+    {SQL_PHONE_CHANGE_NTH, PHONE_CHANGES_MAX, PHONE_CHANGES_WINDOW_S, ERR_PHONE_CHANGE_LIMIT},
+    {SQL_PHONE_CODE_USED_NTH, PHONE_CHANGES_MAX, PHONE_CHANGES_WINDOW_S, ERR_PHONE_CHANGE_LIMIT}};
 
 static void set_retry_after(struct tx *tx, int64_t at_us)
 {
@@ -98,8 +99,9 @@ static void set_retry_after(struct tx *tx, int64_t at_us)
 }
 
 /* The window slides: it is full until its oldest row is out of it. */
-static enum err phone_check_window(struct tx *tx, const struct owner *o, const struct window *w)
+static enum err phone_check_window(struct tx *tx, const struct owner *o, const struct window windows[static 2])
 {
+    const struct window *w = &windows[id_given(&o->member_id)];
     int64_t length_us = w->length_s * US_PER_S;
     CURSOR c;
     enum err e = db_one(tx->db,
@@ -110,11 +112,6 @@ static enum err phone_check_window(struct tx *tx, const struct owner *o, const s
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     set_retry_after(tx, row_phone_nth(&c, NULL).created_at + length_us);
     return w->error;
-}
-
-static enum err check_changes(struct tx *tx, const struct owner *o)
-{
-    return phone_check_window(tx, o, id_given(&o->member_id) ? &member_changes_window : &changes_window);
 }
 
 /* ---- codes ---- */
@@ -180,9 +177,9 @@ static enum err check_request(struct tx *tx, const struct id *account, const str
     if (!e)
         e = check_ring(tx, ret);
     if (!e)
-        e = check_changes(tx, ret);
+        e = phone_check_window(tx, ret, changes_windows);
     if (!e)
-        e = phone_check_window(tx, ret, &codes_window);
+        e = phone_check_window(tx, ret, codes_windows);
     return e ? e : phone_check_minutes(tx, account);
 }
 
@@ -277,10 +274,18 @@ enum err phone_confirm(struct tx *tx, const struct id *account, const struct id 
     if (!e)
         e = check_ring(tx, &owner);
     if (!e)
-        e = check_changes(tx, &owner);
+        e = phone_check_window(tx, &owner, changes_windows);
     if (!e)
         e = take_over(tx, &owner, &waiting);
     return e ? e : phone_status(tx, account, member, ret);
+}
+
+enum err phone_give_up(struct tx *tx, const struct id *account, const struct id *member)
+{
+    int64_t given_up = 0;
+    db_notify(tx->db, TOPIC_DOORS);
+    enum err e = db_exec(tx->db, SQL(phone_member_clear, .account_id = account, .member_id = member), &given_up);
+    return e || given_up ? e : ERR_NOT_FOUND;
 }
 
 enum err phone_vouch(struct tx *tx, const struct id *account, struct str number)

@@ -9,7 +9,7 @@
 #define PHONE_CODE_LEN         6
 #define PHONE_CODE_TTL_S       (10 * 60)
 #define PHONE_CODE_ATTEMPTS    5
-#define PHONE_CODES_MAX        3 /* codes that a person may request in the window, sent or not */
+#define PHONE_CODES_MAX        3 /* codes in the window, sent or not: of an owner, or of a building's members together */
 #define PHONE_CODES_WINDOW_S   (15 * 60)
 #define PHONE_CHANGES_MAX      3 /* successful changes in the window */
 #define PHONE_CHANGES_WINDOW_S 86400
@@ -50,6 +50,9 @@ enum err phone_code_sent(struct tx *tx, const struct id *account, const struct i
  * ERR_PHONE_IN_USE, ERR_MEMBER_LIMIT, ERR_PHONE_CHANGE_LIMIT. */
 enum err phone_confirm(struct tx *tx, const struct id *account, const struct id *member, struct str text,
                        struct phone_status *ret) CHECKED;
+/* A member's phone rings no more, and is forgotten. Its codes count on. Fails with ERR_NOT_FOUND without a verified
+ * phone of a member. */
+enum err phone_give_up(struct tx *tx, const struct id *account, const struct id *member) CHECKED;
 
 /* Sets the account's phone to a number that the operator has verified. Fails with ERR_ACCOUNT_NOT_FOUND,
  * ERR_PHONE_IN_USE. */

@@ -242,6 +242,12 @@ static const struct route rows[] = {
 };
 const struct route_set phone_routes = ROUTE_SET(rows);
 
+static enum err give_up(struct request *q, struct reply *p)
+{
+    enum err e = phone_give_up(&q->tx, &q->who.account_id, &q->who.member_id);
+    return e ? e : get_phone(q, p);
+}
+
 /* ---- rows of the website alone: the calling person's phone, the owner's or a member's ---- */
 
 #define OWN                                                                                                            \
@@ -254,12 +260,17 @@ static const struct route own_rows[] = {
           .doc = ROUTE_DOC("People", 200, "The calling person's phone",
                            .description = "Of the owner, the forwarding phone. A resident's rings with it.",
                            .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND))),
+    ROUTE("giveUpOwnPhone", DELETE, "/v1/person/phone", OWN, .run = RUN_WRITE, .handler = give_up,
+          .reply = &status_shape, .flags = ROUTE_SITE_ONLY | ROUTE_RECHECKS_KEY, .store_error = ERR_UPDATE_FAILED,
+          .doc = ROUTE_DOC("People", 200, "Let the calling resident's phone ring no more",
+                           .description = "The service forgets its number. An owner's phone can only be changed.",
+                           .flags = DOC_EXTENSION, .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_ACCOUNT_NOT_FOUND))),
     ROUTE("requestOwnPhoneCode", POST, "/v1/person/phone/verification", OWN, .body = &verification_shape,
           .body_error = ERR_INVALID_PHONE_NUMBER, .run = RUN_BLOCKING, .handler = post_verification,
           .reply = &code_sent_shape, .flags = ROUTE_SITE_ONLY, .store_error = ERR_PHONE_CODE_SEND_FAILED,
           .doc = ROUTE_DOC("People", 200, "Send a code to a new phone of the calling person",
-                           .description = "As for the forwarding phone, with limits for each person. The phones of at "
-                                          "most five members ring.",
+                           .description = "As for the forwarding phone. The members of a building have its limit of "
+                                          "codes together. The phones of at most five members ring.",
                            .body_example = "{\"phone_number\": \"+15551234567\"}", .flags = DOC_EXTENSION,
                            .errors = ROUTE_ERRORS(ERR_SUBSCRIPTION_REQUIRED, ERR_NUMBER_NOT_PROVISIONED,
                                                   ERR_ACCOUNT_NOT_FOUND, ERR_ALREADY_VERIFIED, ERR_PHONE_IN_USE,

@@ -78,6 +78,13 @@ describe('the people of a building', () => {
         await page.getByText('Calls now come to this phone').waitFor();
         await checkSights(page, 'member-account');
 
+        const theirs = await openSigned(browser, w, owner, '/building');
+        await cardOf(theirs).getByText('phone …0188').waitFor();
+        await closing(theirs);
+        await page.getByRole('button', { name: 'Remove' }).click();
+        await page.getByText('This phone rings no more').waitFor();
+        await page.getByLabel('Phone number').waitFor();
+
         await page.goto(`${w.daemon.https}/notices`);
         const mail = cardOf(page, 'By e-mail'), quiet = cardOf(page, 'Do not disturb');
         await mail.getByText(`To ${ana.email}.`, { exact: true }).waitFor();
@@ -97,10 +104,6 @@ describe('the people of a building', () => {
         await page.getByText('ring at any hour').waitFor();
         assert.deepEqual(await hours(), { from: null, until: null });
         await closing(page);
-
-        const theirs = await openSigned(browser, w, owner, '/building');
-        await cardOf(theirs).getByText('phone …0188').waitFor();
-        await closing(theirs);
     });
 
     // SITE-12

@@ -169,6 +169,30 @@ describe('the phone of a person', () => {
         assert.deepEqual(await rang(), []);
     });
 
+    // ACCOUNT-45
+    it('is changed and given up by a member, and not by the owner', async () => {
+        const ana = await member('Ana');
+        refused(await ana.site.delete(PATH), 404, 'NOT_FOUND');
+        await verify(ana.site, number('0188'));
+        await verify(ana.site, number('0189'));
+        assert.deepEqual(await rang(), [number('0189')]);
+        const { phone_number: none, verified } = ok(await ana.site.delete(PATH));
+        assert.deepEqual([none, verified, await rang()], [null, false, []]);
+        assert.deepEqual(ok(await theirs.get(peopleOf(owner))).data.map(({ phone }) => phone), [null]);
+        await verify(theirs, number('0002'));
+        refused(await theirs.delete(PATH), 404, 'NOT_FOUND');
+        assert.deepEqual(await rang(), [number('0002')]);
+    });
+
+    // ACCOUNT-13
+    it('has a part in the three codes of all members of a building', async () => {
+        const people = [await member('Ana'), await member('Eva'), await member('Max'), await member('Zoe')];
+        const ask = ({ site }, i) => site.post(`${PATH}/verification`, { phone_number: number(`050${i}`) });
+        for (let i = 0; i < 3; i++) ok(await ask(people[i], i));
+        refused(await ask(people[3], 3), 429, 'PHONE_CODE_RATE_LIMIT');
+        await verify(theirs, number('0003'));
+    });
+
     // ACCOUNT-46
     it('does not ring in quiet hours, unless nobody else\'s does, and the record says so', async () => {
         await changeSettings(owner, { timezone: 'Etc/UTC' });
@@ -206,6 +230,7 @@ describe('the phone of a person', () => {
             refused(await one.get(PATH), status, code);
             refused(await one.post(`${PATH}/verification`, { phone_number: number('0400') }), status, code);
             refused(await one.post(`${PATH}/confirmation`, { code: '000000' }), status, code);
+            refused(await one.delete(PATH), status, code);
         }
         const ana = await member('Ana');
         await verify(ana.site, number('0401'));

@@ -55,6 +55,15 @@ async function rereadPhone() {
     phone = await call('GET', '/v1/person/phone');
 }
 
+/** A member's phone rings no more. */
+async function giveUp() {
+    phone = await call('DELETE', '/v1/person/phone');
+    changing = false;
+    toast(t('phone_given_up'));
+    draw();
+    document.getElementById('phone')?.focus();
+}
+
 /** @param {string} to */
 async function send(to) {
     await call('POST', '/v1/person/phone/verification', { phone_number: to });
@@ -112,7 +121,8 @@ function phoneCard() {
         h('h2', { id: 'phone', tabindex: '-1' }, t('phone')), h('p', { class: 'quiet' }, t(owner ? 'phone_lead' : 'phone_member_lead', { building: building.label })),
         phone.verified && h('ul', { class: 'rows' }, h('li', null, mark('handset', 'good'),
             h('div', null, h('b', { class: 'num' }, phoneText(phone.phone_number ?? '')), h('span', { class: 'small quiet' }, phone.verified_at ? t('verified_at', { when: date(phone.verified_at) }) : t('verified'))),
-            may && h('button', { type: 'button', onclick: () => { changing = true; draw(); document.getElementById('f-phone_number')?.focus(); } }, t('change')))),
+            h('div', { class: 'actions' }, may && h('button', { type: 'button', onclick: () => { changing = true; draw(); document.getElementById('f-phone_number')?.focus(); } }, t('change')),
+                !owner && h('button', { class: 'danger', type: 'button', onclick: () => giveUp().catch(tellError) }, t('phone_give_up'))))),
         phonePart());
 }
 

@@ -19,6 +19,10 @@ SELECT 1 FROM account WHERE phone = $phone:text AND email <> $email:text LIMIT 1
 UPDATE member SET phone = $phone:text, phone_verified_at = $phone_verified_at:time
 WHERE id = $member_id:id AND account_id = $account_id:id
 
+-- name: phone_member_clear
+UPDATE member SET phone = NULL, phone_verified_at = NULL
+WHERE id = $member_id:id AND account_id = $account_id:id AND phone_verified_at IS NOT NULL
+
 -- name: phone_take_from_members
 -- The number is verified by somebody with the address $email: the phones of other members ring no more.
 UPDATE member {by member_phone} SET phone_verified_at = NULL
@@ -52,6 +56,13 @@ created_at:time
 -- The time of the code with $skip later codes, if it is after $after.
 SELECT {phone_nth} FROM phone_code WHERE account_id = $account_id:id
     AND coalesce(member_id, '') = coalesce($member_id:id, '') AND created_at > $after:time
+ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $skip:int
+
+-- name: phone_code_members_nth
+-- The same for the codes of all members of the member's building.
+SELECT {phone_nth} FROM phone_code WHERE account_id = $account_id:id
+    AND member_id IN (SELECT o.id FROM member m JOIN member o ON o.building_id = m.building_id WHERE m.id = $member_id:id)
+    AND created_at > $after:time
 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $skip:int
 
 -- name: phone_code_used_nth

@@ -127,6 +127,7 @@ static const struct {
               {"getQuietHours", RESIDENTS},
               {"setQuietHours", RESIDENTS},
               {"getOwnPhone", RESIDENTS},
+              {"giveUpOwnPhone", RESIDENTS},
               {"requestOwnPhoneCode", RESIDENTS},
               {"confirmOwnPhoneCode", RESIDENTS},
               {"getNotices", ALL},

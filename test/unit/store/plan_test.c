@@ -75,6 +75,7 @@ static const struct exception {
     {"phone_change_nth", ACCOUNT},
     {"phone_code_newest", ACCOUNT},
     {"phone_code_nth", ACCOUNT},
+    {"phone_code_members_nth", ACCOUNT},
     {"phone_code_used_nth", ACCOUNT},
     {"push_list", ACCOUNT},
     {"push_message_take", "of the list it is given"},
