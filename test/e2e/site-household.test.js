@@ -80,6 +80,7 @@ describe('the people of a building', () => {
 
         const theirs = await openSigned(browser, w, owner, '/building');
         await cardOf(theirs).getByText('phone …0188').waitFor();
+        await cardOf(theirs, 'Phones').getByText('Ana’s phone rings, too').waitFor();
         await closing(theirs);
         await page.getByRole('button', { name: 'Remove' }).click();
         await page.getByText('This phone rings no more').waitFor();

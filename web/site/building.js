@@ -6,7 +6,7 @@ import { dialog, toast } from './lib/dialog.js';
 import { check, field, form } from './lib/form.js';
 import { at, building, data, tellError } from './lib/page.js';
 import { e164, PHONE_PATTERN, phoneText } from './lib/phone.js';
-import { peopleCard } from './lib/people.js';
+import { peopleCard, ringing } from './lib/people.js';
 import { recordingNote, recordingOf, whenRecorded } from './lib/recording.js';
 import { setPhone } from './lib/setup.js';
 import { t } from './lib/texts.js';
@@ -309,7 +309,9 @@ function phoneCard() {
             h('div', null, h('b', { class: 'num' }, phoneText(own ?? account ?? t('no_phone'))), h('span', { class: 'small quiet' },
                 own ? t('phone_own') : !account ? t('no_phone_hint') : primary ? t('phone_hint') : t('phone_linked'))),
             h('div', { class: 'actions' }, h('button', { id: 'change-phone', type: 'button', onclick: () => change().catch(tellError) }, text),
-                own && h('button', { type: 'button', title: t('phone_follow'), onclick: () => followAccount().catch(tellError) }, t('phone_reset'))))),
+                own && h('button', { type: 'button', title: t('phone_follow'), onclick: () => followAccount().catch(tellError) }, t('phone_reset')))),
+            ringing().map(({ id, name, phone: end }) => h('li', { key: id }, h('span', { class: 'sign' }, icon('phone')),
+                h('div', null, h('b', { class: 'num' }, `…${end?.slice(-4)}`), h('span', { class: 'small quiet' }, t('phone_person', { name })))))),
         settings.version && ringForm());
 }
 

@@ -83,6 +83,9 @@ const row = (person, draw) => h('li', { key: person.id }, h('span', { class: 'si
         h('button', { type: 'button', 'aria-label': t('people.change_what', { name: person.name }), onclick: () => change(person, draw) }, t('people.change')),
         h('button', { class: 'danger', type: 'button', 'aria-label': t('people.remove_what', { name: person.name }), onclick: () => remove(person, draw).catch(tellError) }, t('people.remove'))));
 
+/** The members whose phones ring. */
+export const ringing = () => people.filter(({ role, phone }) => phone && role === 'resident');
+
 /** The card. @param {() => void} draw draws the page again */
 export function peopleCard(draw) {
     return h('section', { class: 'card', 'aria-labelledby': 'people', key: 'people' }, h('h2', { id: 'people', tabindex: -1 }, t('people.title')), h('p', { class: 'quiet' }, t('people.hint')),
