@@ -1,4 +1,4 @@
-/* `porterod setup` as it is typed: the files that it writes, those that it takes back, and the commands that it prints
+/* `porterod setup` as it is typed: the files that it writes and takes back, and the commands that it prints
  * to be typed next. No mail server is there, so the checks at its end fail, and its exit status is 1. */
 #include "cli/program.h"
 #include "cli/setup.h"
