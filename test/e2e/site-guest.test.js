@@ -184,14 +184,17 @@ describe('the share sheet', () => {
             Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => { globalThis.copied.push(text); } } });
         });
         await page.locator('.grants .about', { hasText: 'Anna' }).click();
-        await page.getByRole('button', { name: 'Share', exact: true }).click();
-        let aborted = false; // the sheet's own look at the link may come after this line
-        await page.route('**/link', (route) => {
+        let aborted = false, pressed;
+        const press = new Promise((done) => { pressed = done; });
+        await page.route('**/link', async (route) => {
+            if (route.request().method() === 'GET') await press; // the switch is pressed while the sheet still reads
             if (aborted || route.request().method() !== 'POST') return route.continue();
             aborted = true;
             return route.abort();
         });
+        await page.getByRole('button', { name: 'Share', exact: true }).click();
         await page.getByRole('switch', { name: 'As a link' }).click();
+        pressed();
         await page.getByText('The service does not answer.').waitFor();
         assert.ok(browser.takeComplaints().every((line) => /ERR_FAILED/.test(line)));
         await page.getByRole('switch', { name: 'As a link' }).click();

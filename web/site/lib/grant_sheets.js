@@ -204,6 +204,8 @@ export function shareSheet(grant, codesLeft) {
     const path = /** @type {const} */ (`/v1/unlock/${grant.id}/link`);
     /** @type {Link | undefined} */
     let link;
+    /** @type {Promise<void> | undefined} */
+    let first;
     let problem = '';
     let busy = false;
     return dialog(t('grant.share_title', { label: grant.label }), (_, draw) => {
@@ -222,13 +224,16 @@ export function shareSheet(grant, codesLeft) {
                 draw();
             }
         };
-        const flip = (/** @type {boolean} */ on) => read(on ? () => call('POST', path, { timezone: zone })
-            : async () => {
-                await call('DELETE', path);
-                return { url: null };
-            });
+        const flip = async (/** @type {boolean} */ on) => {
+            await first;
+            await read(on ? () => call('POST', path, { timezone: zone })
+                : async () => {
+                    await call('DELETE', path);
+                    return { url: null };
+                });
+        };
         const opens = !shut();
-        if (opens && !link && !busy) read(() => call('GET', path));
+        if (opens && !link && !busy) first = read(() => call('GET', path));
         const url = link?.url ?? undefined, pass = passOf(grant);
         const text = url ? t('grant.invite_link', { building: building.label }) : invitation(grant, building.label);
         return [
