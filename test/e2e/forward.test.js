@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ok } from './lib/client.js';
-import { address, Baresip, BOX, buzz, QUICK, refusing, samples, sippResident, startBuzz, startPhone, wav } from './lib/phone.js';
+import { address, Baresip, BOX, buzz, QUICK, refusing, samples, sippResident, startBuzz, startPhone, Switch, wav } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { changeSettings, eventually, resident, world } from './lib/world.js';
 
@@ -260,33 +260,6 @@ describe('visitors beyond voice.forwards_per_building', () => {
         }
     });
 });
-
-/** A trunk that passes each call on to the telephone of the number dialled, packet for packet; requests within a call go
- *  to the telephone itself. */
-class Switch {
-    static async start(phones) {
-        const trunk = new Switch();
-        trunk.socket = dgram.createSocket('udp4');
-        trunk.socket.bind(0, '127.0.0.1');
-        await once(trunk.socket, 'listening');
-        trunk.port = trunk.socket.address().port;
-        trunk.socket.on('message', (packet, from) => {
-            const text = packet.toString('latin1');
-            if (Object.values(phones).includes(from.port)) {
-                if (trunk.service) trunk.socket.send(packet, trunk.service, '127.0.0.1');
-                return;
-            }
-            trunk.service = from.port;
-            const to = phones[/^\w+ sip:(\+\d+)@/.exec(text)?.[1]];
-            if (to) trunk.socket.send(packet, to, '127.0.0.1');
-        });
-        return trunk;
-    }
-
-    close() {
-        this.socket.close();
-    }
-}
 
 describe('several telephones of residents', () => {
     const OTHER = '+15550005678';

@@ -23,6 +23,7 @@ import { h, icon, patch } from './lib/view.js';
  * @property {Part} part
  * @property {boolean} elsewhere another page of this browser has answered
  * @property {'answered' | 'answered_here' | 'answered_window'} answered what is known of who answered
+ * @property {'opened' | 'resident_opened'} opener what is known of who opened
  * @property {boolean} hidden by the person
  * @property {boolean} deaf browsers cannot hear this call
  * @property {boolean} phoneOnly nothing can be done here
@@ -143,6 +144,7 @@ async function open(visit) {
     try {
         const listener = visit.line?.listener;
         await call('POST', `/v1/calls/${visit.call.id}/open`, listener ? { listener_id: listener } : {});
+        visit.opener = 'resident_opened';
         say(visit, t('tone_sent'));
     } catch (error) {
         visit.phoneOnly = error instanceof CallError && error.code === 'CALL_ELSEWHERE';
@@ -185,7 +187,7 @@ function stepText({ type, label, number, outcome, ended_by: by }, visit) {
     case 'call.ringing': return number ? t('ringing', { number: number.replace(/^\.+/, '') }) : t('ringing_phone');
     case 'call.answered': return t(visit.answered);
     case 'call.listening': return t('listener');
-    case 'call.opened': return t('resident_opened');
+    case 'call.opened': return t(visit.opener);
     case 'call.unanswered': return t('unanswered');
     case 'call.message': return t('message_left');
     case 'call.ended': return by === 'caller' && outcome !== 'released' ? t('left') : t('over');
@@ -337,7 +339,7 @@ export function take(event, page) {
     const next = after(known?.call, event);
     if (!known && (event.type === 'call.ended' || isStale(next, now()))) return undefined;
     const visit = known ?? {
-        call: next, part: /** @type {Part} */ (''), elsewhere: false, answered: 'answered', hidden: false, deaf: false, phoneOnly: false, muted: false, opening: false, note: '', bad: false, shown: performance.now(),
+        call: next, part: /** @type {Part} */ (''), elsewhere: false, answered: 'answered', opener: 'opened', hidden: false, deaf: false, phoneOnly: false, muted: false, opening: false, note: '', bad: false, shown: performance.now(),
     };
     visit.call = next;
     visits.set(id, visit);

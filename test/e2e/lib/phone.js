@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import dgram from 'node:dgram';
 import net from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -223,5 +224,32 @@ export class Baresip {
         this.process.kill('SIGKILL');
         await this.exited;
         rmSync(this.directory, { recursive: true, force: true });
+    }
+}
+
+/** A trunk that passes each call on to the telephone of the number dialled, packet for packet; requests within a call go
+ *  to the telephone itself. */
+export class Switch {
+    static async start(phones) {
+        const trunk = new Switch();
+        trunk.socket = dgram.createSocket('udp4');
+        trunk.socket.bind(0, '127.0.0.1');
+        await once(trunk.socket, 'listening');
+        trunk.port = trunk.socket.address().port;
+        trunk.socket.on('message', (packet, from) => {
+            const text = packet.toString('latin1');
+            if (Object.values(phones).includes(from.port)) {
+                if (trunk.service) trunk.socket.send(packet, trunk.service, '127.0.0.1');
+                return;
+            }
+            trunk.service = from.port;
+            const to = phones[/^\w+ sip:(\+\d+)@/.exec(text)?.[1]];
+            if (to) trunk.socket.send(packet, to, '127.0.0.1');
+        });
+        return trunk;
+    }
+
+    close() {
+        this.socket.close();
     }
 }
