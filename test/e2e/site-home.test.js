@@ -231,15 +231,26 @@ describe('the website', () => {
         await visit(client, { to: person.number, digits: '9999', resident: 'busy' });
         await grant(person, { type: 'passcode', label: 'Anna & Tom', access_code: '4711' });
         await grant(person, { type: 'timer', label: 'Dog walker', expires_in_minutes: 60 });
-        const page = await openSigned(browser, w, person, '/', { locale: 'fr-FR', viewport: { width: 390, height: 800 } }); // its words are the longest
-        for (const path of ['/', '/access', '/activity', '/building']) {
-            await page.goto(`${w.daemon.https}${path}`);
-            await page.locator('#page > *').first().waitFor();
+        const page = await openSigned(browser, w, person, '/', { locale: 'fr-FR', viewport: { width: 390, height: 600 } }); // its words are the longest; the height as text of that size has it
+        const look = async (name) => {
             for (const size of ['150%', '200%']) {
                 await page.evaluate((size) => { document.documentElement.style.fontSize = size; }, size);
-                await picture(page, `text-${size.slice(0, 3)}${path.replace('/', '-')}`);
-                await checkFits(page);
+                await picture(page, `text-${size.slice(0, 3)}${name}`);
                 await checkText(page);
+                await checkFits(page);
+            }
+            await page.evaluate(() => { document.documentElement.style.fontSize = ''; });
+        };
+        const DIALOGS = { '/access': ['.act', '.about', '.sharing'], '/activity': ['.why'], '/building': ['[aria-labelledby=people] .actions button'], '/agents': ['.primary'], '/webhooks': ['.primary'] };
+        for (const path of ['/', '/access', '/activity', '/building', '/buildings', '/agents', '/webhooks', '/account', '/notices', '/billing']) {
+            for (const [i, button] of ['', ...DIALOGS[path] ?? []].entries()) {
+                await page.goto(`${w.daemon.https}${path}`);
+                await page.locator('#page > *').first().waitFor();
+                if (button) {
+                    await page.locator(`main ${button}`).first().click();
+                    await page.locator('dialog[open]').waitFor();
+                }
+                await look(`${path.replace('/', '-')}-${i}`);
             }
         }
         await page.context().close();

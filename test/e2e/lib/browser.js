@@ -67,8 +67,12 @@ export async function checkAccessible(page, rules = {}) {
 
 /** Fails where the page is wider than its window, or lacks a drawing. */
 export async function checkFits(page) {
-    const [content, room] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
-    assert.ok(content <= room, `${content} px of content in ${room} px`);
+    const { content, room, wide } = await page.evaluate(() => {
+        const { scrollWidth: content, clientWidth: room } = document.documentElement;
+        const wide = content <= room ? [] : [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > room);
+        return { content, room, wide: wide.map((one) => one.outerHTML.slice(0, 120)) };
+    });
+    assert.ok(content <= room, `${content} px of content in ${room} px: ${wide}`);
     const lacking = await page.evaluate(() => [...document.querySelectorAll('use')].map((use) => use.getAttribute('href')).filter((href) => !document.querySelector(href)));
     assert.deepEqual(lacking, [], 'drawings that are not there');
 }
@@ -77,7 +81,7 @@ export async function checkFits(page) {
  *  that scrolls by itself, and a name that has made room (.brand), may be out of sight. */
 export async function checkText(page) {
     const found = await page.evaluate(() => {
-        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        const walker = document.createTreeWalker(document.querySelector('dialog[open]') ?? document.body, NodeFilter.SHOW_TEXT);
         const texts = [];
         while (walker.nextNode()) {
             const { currentNode: node, currentNode: { data, parentElement: element } } = walker;
