@@ -91,8 +91,8 @@ describe('a household of four', () => {
         await phones.ana.event('CALL_CLOSED', from.ana);
         await says('owner', 'Somebody answered');
         await press('Ben', 'Open the door');
-        await bell('owner').getByText('The door opened').waitFor();
-        await bell('Ben').getByText('You opened the door').waitFor();
+        await bell('owner').getByLabel('The call so far').getByText('The door opened').waitFor();
+        await bell('Ben').getByLabel('The call so far').getByText('You opened the door').waitFor();
         await press('Ben', 'Hang up');
         await box.event('CALL_CLOSED', from.box);
         assert.equal(box.tones(from.box), '5');
@@ -110,7 +110,7 @@ describe('a household of four', () => {
         await phones.owner.event('CALL_CLOSED', from.owner);
         await says('owner', 'Somebody answered');
         await phones.ana.press('9');
-        await bell('owner').getByText('The door opened').waitFor();
+        await bell('owner').getByLabel('The call so far').getByText('The door opened').waitFor();
         phones.ana.command('hangup');
         await box.event('CALL_CLOSED', from.box);
         assert.equal(box.tones(from.box), '5');

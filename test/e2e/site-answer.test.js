@@ -85,7 +85,7 @@ describe('a browser', () => {
         assert.ok(mute.y === end.y && open.width > 1.9 * end.width, JSON.stringify([mute, end, open]));
         await press('Hang up');
         await ended();
-        await bell.getByText('You answered here').waitFor();
+        await bell.getByLabel('The call so far').getByText('You answered here').waitFor();
         assert.ok(loudness() > 300, `the box heard ${loudness()}`);
         await page.context().close();
     });
