@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Browser } from '../test/e2e/lib/browser.js';
 import { Client } from '../test/e2e/lib/client.js';
-import { COOKIE, signInBrowser } from '../test/e2e/lib/site.js';
+import { openSigned } from '../test/e2e/lib/site-page.js';
 import { median, result, sized, stop } from './lib.mjs';
 import { portero } from './peers.mjs';
 import { hex, NOW } from './seed.mjs';
@@ -41,12 +41,7 @@ export async function pages(data) {
   const client = new Client({ https: server.https });
   const browser = await Browser.start();
   try {
-    const open = async (account) => {
-      const { cookie } = await signInBrowser(client, { email: `resident${account}@example.com` });
-      const page = await browser.page('about:blank', { viewport: { width: 390, height: 800 } });
-      await page.context().addCookies([{ name: COOKIE, value: cookie, url: server.https, secure: true, httpOnly: true, sameSite: 'Lax' }]);
-      return page;
-    };
+    const open = (account) => openSigned(browser, { client, daemon: client.daemon }, { email: `resident${account}@example.com` }, '/', { viewport: { width: 390, height: 800 } });
     const few = await open(0), many = await open(1);
     for (const { path, name, shown } of PAGES) {
       const times = { few: [], many: [] };

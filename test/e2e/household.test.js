@@ -5,11 +5,12 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { Browser, SOUND } from './lib/browser.js';
 import { ok } from './lib/client.js';
+import { member, verifyPhone } from './lib/household.js';
 import { address, Baresip, phonesAt, Switch } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { openSigned } from './lib/site-page.js';
 import { signInBrowser } from './lib/site.js';
-import { changeSettings, freshEmail, message, resident, world } from './lib/world.js';
+import { changeSettings, resident, world } from './lib/world.js';
 
 const OWNERS = '+15550001234', ANAS = '+15550005678';
 
@@ -19,16 +20,6 @@ describe('a household of four', () => {
 
     async function phone(number, listen) {
         return Baresip.start({ account: `<sip:${number}@127.0.0.1>;regint=0;audio_codecs=PCMU/8000/1`, listen });
-    }
-    async function verify(site, to) {
-        ok(await site.post('/v1/person/phone/verification', { phone_number: to }));
-        ok(await site.post('/v1/person/phone/confirmation', { code: (await message(w.client, to, 'sms')).code }));
-    }
-    const peoplePath = () => `/v1/buildings/${owner.building.id}/people`;
-    async function invited(name, role) {
-        const email = freshEmail();
-        const { id } = ok(await theirs.post(peoplePath(), { name, email, role }), 201);
-        return { ...await signInBrowser(w.client, { email }), id };
     }
 
     before(async () => {
@@ -42,9 +33,9 @@ describe('a household of four', () => {
         owner = await resident(w.client, { tone: '5' });
         ({ site: theirs } = await signInBrowser(w.client, { email: owner.email }));
         await changeSettings(owner, { ring: { strategy: 'all', seconds: 60 } });
-        for (const [name, role] of [['Ana', 'resident'], ['Ben', 'resident'], ['Max', 'manager']]) people[name] = await invited(name, role);
-        await verify(theirs, OWNERS);
-        await verify(people.Ana.site, ANAS);
+        for (const [name, role] of [['Ana', 'resident'], ['Ben', 'resident'], ['Max', 'manager']]) people[name] = await member(w.client, theirs, owner.building, { name, role });
+        await verifyPhone(w.client, theirs, OWNERS);
+        await verifyPhone(w.client, people.Ana.site, ANAS);
         for (const [name, person] of [['owner', owner], ['Ben', people.Ben], ['Max', people.Max]]) {
             pages[name] = await openSigned(browser, w, person, '/', { permissions: ['microphone'] });
         }
@@ -121,7 +112,7 @@ describe('a household of four', () => {
     it('rings for nobody who was removed', async () => {
         const told = pages.Ben.waitForResponse((answer) => answer.url().includes('/events?') && answer.status() === 401);
         for (const name of ['Ana', 'Ben']) {
-            ok(await theirs.delete(`${peoplePath()}/${people[name].id}`));
+            ok(await theirs.delete(`/v1/buildings/${owner.building.id}/people/${people[name].id}`));
             delete people[name];
         }
         await told;

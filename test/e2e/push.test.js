@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
 import { engine } from './lib/daemon.js';
+import { member as memberOf } from './lib/household.js';
 import { METRICS, page, samples } from './lib/metrics.js';
 import { joined } from './lib/nodes.js';
 import { added, owner as linkedOwner } from './lib/buildings.js';
@@ -11,7 +12,7 @@ import { PushService, Subscription } from './lib/push.js';
 import { REACHABLE } from './lib/receiver.js';
 import { signInBrowser } from './lib/site.js';
 import { rows } from './lib/person.js';
-import { advance, changeSettings, eventually, freshEmail, grant, message, now, resident, UNKNOWN_ID, useWorld, visit, world } from './lib/world.js';
+import { advance, changeSettings, eventually, grant, message, now, resident, UNKNOWN_ID, useWorld, visit, world } from './lib/world.js';
 
 const DEAD_S = 19; // a lease of 12 s, two until the next look, and the rest for a busy machine
 const ALL = ['ring', 'refused', 'opened', 'last_use', 'guessing'];
@@ -302,12 +303,7 @@ describe('notices', () => {
         let theirs;
         const MANAGED = ALL.filter((notice) => notice !== 'ring');
 
-        /** A member with a browser: {id, email, site}. */
-        async function member(role, language = 'en') {
-            const email = freshEmail();
-            const { id } = ok(await theirs.post(`/v1/buildings/${owner.building.id}/people`, { name: 'Ana', email, role, language }), 201);
-            return { ...await signInBrowser(client, { email, remember: true }), id };
-        }
+        const member = (role, language = 'en') => memberOf(client, theirs, owner.building, { role, language, remember: true });
         async function subscribe({ site }, notices, language = 'en') {
             const subscription = new Subscription(service);
             const answer = ok(await site.put(`${path()}/push`, { ...subscription.keys, notices }, { headers: { 'accept-language': language } }));

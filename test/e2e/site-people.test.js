@@ -3,8 +3,9 @@ import { describe, it, before, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
+import { member as memberOf, verifyPhone } from './lib/household.js';
 import { browser, SAME_ORIGIN, COOKIE, signInBrowser } from './lib/site.js';
-import { advance, agent, challenge, changeSettings, DAY, endedCall, eventually, freshEmail, grant, message, now, resident, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
+import { advance, agent, challenge, changeSettings, DAY, endedCall, eventually, freshEmail, grant, now, resident, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 describe('a member of a building', () => {
     const w = useWorld();
@@ -122,14 +123,8 @@ describe('the phone of a person', () => {
     const number = (end) => `+1555111${end}`;
     const peopleOf = ({ building }) => `/v1/buildings/${building.id}/people`;
 
-    async function member(name, role = 'resident', email = freshEmail()) {
-        const { id } = ok(await theirs.post(peopleOf(owner), { name, email, role }), 201);
-        return { ...await signInBrowser(client, { email }), id };
-    }
-    async function verify(site, to) {
-        ok(await site.post(`${PATH}/verification`, { phone_number: to }));
-        return ok(await site.post(`${PATH}/confirmation`, { code: (await message(client, to, 'sms')).code }));
-    }
+    const member = (name, role) => memberOf(client, theirs, owner.building, { name, role });
+    const verify = (site, to) => verifyPhone(client, site, to);
     const rang = async (resident = 'opened') => (await visit(client, { to: owner.number, resident })).rang;
 
     beforeEach(async () => {

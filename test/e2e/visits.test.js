@@ -2,11 +2,12 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
+import { member, verifyPhone } from './lib/household.js';
 import { BOX, buzz, phonesAt, startBuzz, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { signInBrowser } from './lib/site.js';
 import { Stream } from './lib/stream.js';
-import { advance, agent, changeSettings, DAY, endedCall, eventually, freshEmail, grant, ID, iso, message, MINUTE, now, passMidnight, resident, tellsCode, useWorld, visit, world }
+import { advance, agent, changeSettings, DAY, endedCall, eventually, freshEmail, grant, ID, iso, MINUTE, now, passMidnight, resident, tellsCode, useWorld, visit, world }
     from './lib/world.js';
 
 const list = async (person, query = '') => ok(await person.client.get(`/v1/visits${query}`));
@@ -262,10 +263,8 @@ describe('visits in which a resident opens', () => {
     it('name the member who opened in the browser, and so does the record when the browser is elsewhere', async () => {
         let person, site;
         const by = await ringing(['--answer', '60000'], async (owner, call) => {
-            const email = freshEmail();
             const { site: theirs } = await signInBrowser(w.client, { email: owner.email });
-            ok(await theirs.post(`/v1/buildings/${owner.building.id}/people`, { name: 'Ana', email, role: 'resident' }), 201);
-            [person, { site }] = [owner, await signInBrowser(w.client, { email })];
+            [person, { site }] = [owner, await member(w.client, theirs, owner.building)];
             ok(await site.post(`/v1/calls/${call}/open`));
         });
         assert.deepEqual(by, { kind: 'browser', unlock_id: null, name: 'Ana', number: null });
@@ -279,19 +278,15 @@ describe('visits in which a resident opens', () => {
     // ACCOUNT-45
     it('name the member whose phone opened, which rings no more after the removal', async () => {
         const owner = await resident(w.client);
-        const [email, number] = [freshEmail(), '+15550000188'];
         const { site: theirs } = await signInBrowser(w.client, { email: owner.email });
-        const people = `/v1/buildings/${owner.building.id}/people`;
-        const { id } = ok(await theirs.post(people, { name: 'Ana', email, role: 'resident' }), 201);
-        const { site } = await signInBrowser(w.client, { email });
-        ok(await site.post('/v1/person/phone/verification', { phone_number: number }));
-        ok(await site.post('/v1/person/phone/confirmation', { code: (await message(w.client, number, 'sms')).code }));
+        const { id, site } = await member(w.client, theirs, owner.building);
+        await verifyPhone(w.client, site, '+15550000188');
         const phone = await startPhone('--listen', `127.0.0.1:${port}`, '--answer', '100', '--digits', ',,9', '--wait', '3000', '--hangup', '500');
         await Promise.all([phone.ended, startBuzz(w.daemon, owner.number).ended]);
         const { id: call } = await endedCall(owner);
         assert.deepEqual((await newest(owner)).opened_by, { kind: 'phone', unlock_id: null, name: 'Ana', number: '...0188' });
         for (const who of ['Ana', '...0188']) assert.deepEqual((await list(owner, `?opened_by=${who}`)).data.map((one) => one.id), [call]);
-        ok(await theirs.delete(`${people}/${id}`));
+        ok(await theirs.delete(`/v1/buildings/${owner.building.id}/people/${id}`));
         await buzz(w.daemon, owner.number);
         const { steps } = await eventually(async () => {
             const ended = await endedCall(owner);
