@@ -130,7 +130,7 @@ describe('a person in what waits, and in more than one answer holds', () => {
     it('is given out whole by several answers, each of which goes on after the one before', async () => {
         const account = sql(w.daemon, `SELECT account_id FROM building WHERE id = '${building}';`).trim();
         const before = JSON.parse(told('export')).filter(({ table }) => table === 'call_record').length;
-        const values = Array.from({ length: CALLS }, (_, i) => `('${building}', '${call.slice(0, 16)}${i.toString(16).padStart(8, '0')}', '${account}', 1, 2, 'sip', '', '${home.number}', '${PERSON}', 'forwarded', 'no_grant', 0, 'hangup', '${STEPS}')`);
+        const values = Array.from({ length: CALLS }, (_, i) => `('${building}', '00000000${call.slice(8, 18)}${i.toString(16).padStart(6, '0')}', '${account}', 1, 2, 'sip', '', '${home.number}', '${PERSON}', 'forwarded', 'no_grant', 0, 'hangup', '${STEPS}')`);
         sql(w.daemon, `INSERT INTO call_record (building_id, id, account_id, started_at, ended_at, front_end, source, dialled, caller, outcome, reason, resident_opened, ended_by, steps) VALUES ${values.join(',')};`);
         const list = JSON.parse(told('export')).filter(({ table }) => table === 'call_record');
         assert.equal(new Set(list.map(({ row }) => row.id)).size, CALLS + before);

@@ -181,6 +181,7 @@ async function suite(runs, dsn, atOnce) {
             for (const kind of Object.keys(total)) total[kind] += count(output, kind);
             if (!passed) {
                 failed.push(next);
+                next.failing = output.slice(Math.max(0, output.lastIndexOf('failing tests:')));
                 console.log(output);
             }
             console.log(`${passed ? 'ok    ' : 'FAILED'} ${nameOf(next)}: ${tests} tests, ${((Date.now() - at) / 1000).toFixed(1)} s, ${cpu.toFixed(1)} s of processor`);
@@ -236,7 +237,7 @@ try {
         failures = await suite(first, dsn, 1);
         for (const run of first) if (!failures.includes(run)) console.log(`unstable: ${nameOf(run)} failed, then passed`);
     }
-    failed = failures.map(nameOf);
+    failed = failures.map((run) => `${nameOf(run)}: ${run.failing}`); // again, after hundreds of lines of what passed
     const byName = logs && withPostgresql ? await reached(join(scratch, 'pg/log')) : new Map();
     for (const run of todo) run.reached = run.engine === 'postgresql' ? [...byName.get(run.name) ?? []].sort() : [];
     for (const { pass, hits, reached } of steady) if (pass) keepPass(pass, { hits, reached });
