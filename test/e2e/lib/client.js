@@ -11,6 +11,9 @@ export function idempotencyKey() {
     return `e2e-${randomBytes(16).toString('hex')}`;
 }
 
+/** How long a connection is kept without a request: less than http.idle_timeout_s, so that no request meets its end. */
+const IDLE_MS = 30_000;
+
 export class Client {
     /** check: whether answers are held against the contract. An earlier program's answers may lack members. */
     constructor(daemon, { key, base, check = true } = {}) {
@@ -18,8 +21,9 @@ export class Client {
         this.key = key;
         this.base = base;
         this.check = check;
-        this.agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 32 });
-        this.plainAgent = new http.Agent({ keepAlive: true });
+        const kept = { keepAlive: true, timeout: IDLE_MS };
+        this.agent = new https.Agent({ ...kept, rejectUnauthorized: false, maxSockets: 32 });
+        this.plainAgent = new http.Agent(kept);
     }
 
     /** The same daemon and connections with another key (undefined: without a key). */
