@@ -30,8 +30,9 @@ WHERE due_at > $beyond:time AND due_at < 9223372036854775807 AND EXISTS (SELECT 
     WHERE d.webhook_id = building_webhook.id AND d.status = 'pending' AND d.due_at <= $at)
 
 -- name: time_bound_push_message
+-- A lease is of seconds.
 UPDATE push_message SET due_at = $at:time, leased_until = 0, at = CASE WHEN at > $at THEN $at ELSE at END
-WHERE due_at > $beyond:time OR at > CAST($at AS BIGINT) + 60000000
+WHERE due_at > $beyond:time OR at > CAST($at AS BIGINT) + 60000000 OR leased_until > CAST($at AS BIGINT) + 120000000
 
 -- name: time_bound_notice_mail
 UPDATE notice_mail SET paid_until = $at:time WHERE paid_until > $beyond:time
@@ -40,13 +41,14 @@ UPDATE notice_mail SET paid_until = $at:time WHERE paid_until > $beyond:time
 UPDATE member SET mail_paid_until = $at:time WHERE mail_paid_until > $beyond:time
 
 -- name: time_bound_door_guard
--- The wrong codes that were counted by such a clock, and the closing that followed.
-UPDATE door_guard SET failed_1 = $at:time, closed_until = 0, failed_day = '',
+-- The wrong codes that were counted by such a clock, the closing that followed and its mail.
+UPDATE door_guard SET closed_until = 0, failed_day = '',
+    failed_1 = CASE WHEN failed_1 > $at:time THEN $at ELSE failed_1 END,
     failed_2 = CASE WHEN failed_2 > $at THEN $at ELSE failed_2 END,
     failed_3 = CASE WHEN failed_3 > $at THEN $at ELSE failed_3 END,
     failed_4 = CASE WHEN failed_4 > $at THEN $at ELSE failed_4 END,
     mailed_at = CASE WHEN mailed_at > $at THEN $at ELSE mailed_at END
-WHERE failed_1 > $beyond:time
+WHERE failed_1 > $beyond:time OR failed_2 > $beyond OR failed_3 > $beyond OR failed_4 > $beyond OR mailed_at > $beyond
 
 -- name: time_bound_door_caller
 UPDATE door_caller SET released_at = $at:time WHERE released_at > $beyond:time
@@ -62,8 +64,11 @@ UPDATE phone_code SET expires_at = $at:time,
 UPDATE phone_change SET created_at = $at:time WHERE created_at > $beyond:time
 
 -- name: time_bound_web_session
-UPDATE api_key SET expires_at = $at:time, last_used_at = CASE WHEN last_used_at > $at THEN $at ELSE last_used_at END
+UPDATE api_key SET expires_at = $at:time
 WHERE expires_at > $beyond:time AND expires_at < 9223372036854775807 AND kind = 'web_session'
+
+-- name: time_bound_key_used
+UPDATE api_key SET last_used_at = $at:time WHERE last_used_at > $beyond:time
 
 -- name: time_bound_oauth_code
 UPDATE oauth_code SET expires_at = $at:time WHERE expires_at > $beyond:time
