@@ -14,6 +14,8 @@
 #define MIGRATION_MAX (1 << 20)
 #define ADMITS_FROM   21 /* the first schema that says which programs may use it; as in scripts/sqlgen.awk */
 
+#define COPIED "copied_before_migration" /* setting: the store was, and the migrations have not ended since */
+
 #define BUSY_US     50000               /* between attempts to take the lock */
 #define USERS_US    (12 * US_PER_S)     /* a crashed service counts as running for 10 s: node.sql */
 #define BUSY_MAX_US (3600LL * US_PER_S) /* for one migration of another process; a statement of it ends then, too */
@@ -26,6 +28,7 @@ struct step {
     int needed; /* the version that running services must know, */
     int users;  /* and the services that do not */
     bool half;  /* a move into this database has not ended: move.h */
+    bool copied;
 };
 
 int migrate_newest(void)
@@ -64,6 +67,14 @@ static enum err schema_has(struct db *db, struct str table, bool *ret)
     return e;
 }
 
+static enum err read_copied(struct step *step, struct db *db)
+{
+    CURSOR c;
+    const enum err e = db_one(db, SQL(setting_get, .name = STR(COPIED)), &c);
+    step->copied = !e;
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
 static enum err read_schema(void *arg, struct db *db)
 {
     struct step *step = arg;
@@ -74,6 +85,8 @@ static enum err read_schema(void *arg, struct db *db)
         e = migrate_read_version(&step->have, db);
     if (!e)
         e = schema_has(db, STR("moving"), &step->half);
+    if (!e && step->have)
+        e = read_copied(step, db);
     return !e && step->have > migrate_newest() ? read_oldest(step, db) : e;
 }
 
@@ -168,6 +181,8 @@ static enum err advance(void *arg, struct db *db)
     e = run_script(step, db);
     if (!e)
         e = note_version(db, ++step->have);
+    if (!e && step->have == migrate_newest())
+        e = db_exec(db, SQL(setting_delete, .name = STR(COPIED)), NULL);
     store_note_answer(NULL);
     return e;
 }
@@ -204,6 +219,26 @@ enum err migrate_to(struct store *s, int want, char **ret_why)
     struct step step = {.store = s};
     enum err e = s->engine->transact(s, STORE_READ, read_schema, &step);
     return e ? e : advance_to(&step, want, ret_why);
+}
+
+/* ---- a copy ---- */
+
+static enum err note_copy(void *arg, struct db *db)
+{
+    (void)arg;
+    return db_exec(db, SQL(setting_put, .name = STR(COPIED), .value = STR("")), NULL);
+}
+
+/* Where migrations go on that failed half-way, the copy of before them stays. */
+static enum err copy_once(struct store *s, const struct step *step, char **ret_why)
+{
+    if (step->copied)
+        return ERR_NONE;
+    enum err e = s->engine->keep(s, ret_why);
+    if (e)
+        return e;
+    e = s->engine->transact(s, STORE_WRITE, note_copy, NULL);
+    return e ? err_why(ret_why, migration_error(e), "the store cannot be written (see the log)") : ERR_NONE;
 }
 
 /* ---- running services ---- */
@@ -288,7 +323,7 @@ enum err migrate_store(struct store *s, enum store_schema schema, char **ret_why
     if (outdated && !s->engine->exclusive)
         e = wait_for_users(&step, ret_why);
     if (!e && outdated && step.have > 0 && schema == STORE_MIGRATE_KEPT && s->engine->keep)
-        e = s->engine->keep(s, ret_why);
+        e = copy_once(s, &step, ret_why);
     if (!e)
         e = advance_to(&step, want, ret_why);
     store_note_wait("the database is being compacted");

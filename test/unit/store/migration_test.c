@@ -351,6 +351,63 @@ static void a_sqlite_store_is_copied_before_it_is_migrated(void **state)
     (void)unlink(path);
 }
 
+static enum err refuse_newest(void *arg, struct db *db)
+{
+    char sql[256];
+    (void)snprintf(sql, sizeof sql,
+                   "CREATE TRIGGER refuse BEFORE INSERT ON schema_version WHEN NEW.version = %d BEGIN SELECT "
+                   "RAISE(ABORT, 'refused'); END",
+                   migrate_newest());
+    (void)arg;
+    return db->engine->script(db, sql);
+}
+
+static enum err admit_newest(void *arg, struct db *db)
+{
+    (void)arg;
+    return db->engine->script(db, "DROP TRIGGER refuse");
+}
+
+static int version_of_copy(const char *path)
+{
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT max(version) FROM schema_version", -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    const int version = sqlite3_column_int(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return version;
+}
+
+/* systemd starts a service again whose migration failed. */
+static void the_copy_of_before_a_migration_stays_until_that_has_ended(void **state)
+{
+    struct store_fixture *f = *state;
+    char *why = NULL, path[PATH_MAX];
+    const int before = migrate_newest() - 2;
+    (void)snprintf(path, sizeof path, "%s/portero.db.before-migration", f->config.top_data_dir);
+    assert_int_equal(sqlite_engine.open(&f->config, &f->store, &why), ERR_NONE);
+    assert_int_equal(migrate_to(f->store, before, &why), ERR_NONE);
+    assert_int_equal(sqlite_engine.transact(f->store, STORE_WRITE, refuse_newest, NULL), ERR_NONE);
+    store_close(f->store);
+    f->store = NULL;
+    for (int start = 0; start < 2; start++) {
+        assert_int_equal(store_open(&f->config, STORE_MIGRATE_KEPT, &f->store, &why), ERR_USAGE);
+        free(why);
+        why = NULL;
+        assert_int_equal(version_of_copy(path), before);
+    }
+    assert_int_equal(sqlite_engine.open(&f->config, &f->store, &why), ERR_NONE);
+    assert_int_equal(sqlite_engine.transact(f->store, STORE_WRITE, admit_newest, NULL), ERR_NONE);
+    store_close(f->store);
+    assert_int_equal(store_open(&f->config, STORE_MIGRATE_KEPT, &f->store, &why), ERR_NONE);
+    assert_int_equal(version_of_copy(path), before);
+    assert_int_equal(pragma(f, "SELECT count(*) FROM setting WHERE name = 'copied_before_migration'"), 0);
+    (void)unlink(path);
+}
+
 /* ---- */
 
 static int new_sqlite(void **state)
@@ -372,6 +429,8 @@ int main(void)
          store_fixture_close, NULL},
         {"a store is copied before it is migrated, SQLite", a_sqlite_store_is_copied_before_it_is_migrated, new_sqlite,
          store_fixture_close, NULL},
+        {"the copy of before a migration stays until that has ended, SQLite",
+         the_copy_of_before_a_migration_stays_until_that_has_ended, new_sqlite, store_fixture_close, NULL},
         {"a keypad that was closed stays closed, SQLite", a_closed_keypad_stays_closed, new_sqlite, store_fixture_close,
          NULL},
         {"a keypad that was closed stays closed, PostgreSQL", a_closed_keypad_stays_closed, new_postgresql,
