@@ -1,5 +1,9 @@
 #include "sip/filter.h"
 
+#include <linux/sock_diag.h>
+#include <sys/socket.h>
+
+#include "base/metric.h"
 #include "sip/agent.h"
 #include "sip/extra.h"
 
@@ -58,4 +62,14 @@ void sip_filter_stop(struct sip_stack *s)
     sip_peers_forget(&s->agent->peers, s->udp ? udp_sock_fd(s->udp, sa_af(&s->bound)) : -1, &s->bound);
     s->filter = mem_deref(s->filter);
     s->udp = mem_deref(s->udp);
+}
+
+void sip_filter_count(struct sip_stack *s)
+{
+    uint32_t info[SK_MEMINFO_VARS] = {0};
+    socklen_t n = sizeof info;
+    if (!s->udp || getsockopt(udp_sock_fd(s->udp, sa_af(&s->bound)), SOL_SOCKET, SO_MEMINFO, info, &n))
+        return;
+    metric_add(metrics.sip_dropped, info[SK_MEMINFO_DROPS] - s->dropped);
+    s->dropped = info[SK_MEMINFO_DROPS];
 }

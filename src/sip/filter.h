@@ -11,3 +11,5 @@ void sip_filter_start(struct sip_stack *s);
 /* Whether the message is the probe; if so, installs the filter. */
 bool sip_filter_probe(struct sip_stack *s, const struct sip_msg *msg);
 void sip_filter_stop(struct sip_stack *s);
+/* Counts what the kernel has dropped since the last time. */
+void sip_filter_count(struct sip_stack *s);

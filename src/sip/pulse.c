@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "call/story_task.h"
 #include "sip/agent.h"
+#include "sip/filter.h"
 
 #define PULSE_MS 1000
 
@@ -28,6 +29,8 @@ static void on_pulse(void *arg)
     atomic_store_explicit(&a->pulse.calls, a->dialogs.count, memory_order_relaxed);
     sip_limits_tell(&a->limits);
     look_for_descriptor(a);
+    for (struct le *le = a->stacks.head; le; le = le->next)
+        sip_filter_count(le->data);
     story_repeat(false);
     tmr_start(&a->pulse.timer, PULSE_MS, on_pulse, a);
 }

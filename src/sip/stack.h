@@ -19,6 +19,7 @@ struct sip_stack {
     struct sip_lsnr *first, *guard, *rest, *responses;
     char probe[20];            /* Call-ID of the filter's request to ourselves, until it arrives */
     struct udp_sock *udp;      /* the SIP socket, once known */
+    uint32_t dropped;          /* datagrams there, that were counted */
     struct udp_helper *filter; /* on it */
     char extra[128];           /* lines for the next message, see sip/extra.h */
     struct tcp_helper *extra_helper;

@@ -1,6 +1,7 @@
 // listen.metrics: the metrics page, readiness, and `porterod health`.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
+import dgram from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -12,6 +13,8 @@ import { REACHABLE, useReceiver } from './lib/receiver.js';
 import { sql } from './lib/store.js';
 import { Twiml } from './lib/twiml.js';
 import { advance, eventually, grant, resident, signIn, useWorld, visit } from './lib/world.js';
+
+const DATAGRAMS = 5000; // more than the kernel keeps for a socket
 
 describe('the metrics page', () => {
     const w = useWorld({ config: METRICS });
@@ -117,6 +120,16 @@ describe('the metrics', () => {
         const text = await page(w.daemon);
         assert.deepEqual(differ(before, text, ...calls), { 'portero_calls_total{outcome="rejected"}': 1, 'portero_call_reasons_total{reason="unknown_number"}': 1 });
         assert.equal(raised(before, text)['portero_sip_responses_total{method="INVITE",class="4xx"}'], 1);
+    });
+
+    it('show datagrams of SIP that the service was too slow to read', async () => {
+        const before = await page(w.daemon);
+        const socket = dgram.createSocket('udp4');
+        w.daemon.freeze();
+        for (let i = 0; i < DATAGRAMS; i++) await new Promise((sent) => { socket.send(Buffer.alloc(1000, 'x'), w.daemon.sipPort, '127.0.0.1', sent); });
+        w.daemon.thaw();
+        socket.close();
+        await eventually(async () => raised(before, await page(w.daemon)).portero_sip_datagrams_dropped_total > 0, 'the count');
     });
 
     it('show requests by operation and class of status', async () => {
