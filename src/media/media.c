@@ -199,9 +199,10 @@ bool media_unread(const struct media *m)
 
 /* ---- out ---- */
 
+/* A phone that we called over our own trunk may be muted for long. */
 static bool may_send(const struct media *m, struct sa *ret_to)
 {
-    return m->terms.send && media_peer_at(&m->peer, &m->terms.rtp, m->playing, ret_to);
+    return m->terms.send && media_peer_at(&m->peer, &m->terms.rtp, m->playing || m->resident, ret_to);
 }
 
 static void send_packet(struct media *m, const struct sa *to, const struct rtp_header *h, const uint8_t *payload,

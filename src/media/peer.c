@@ -31,13 +31,13 @@ bool media_peer_accept(struct media_peer *p, const struct sa *named, const struc
     return true;
 }
 
-bool media_peer_at(const struct media_peer *p, const struct sa *named, bool playing, struct sa *ret)
+bool media_peer_at(const struct media_peer *p, const struct sa *named, bool wanted, struct sa *ret)
 {
     if (p->chosen) {
         *ret = p->source;
         return true;
     }
-    const bool open = playing || tick_now_ms() - p->alive_ms < UNHEARD_MS;
+    const bool open = wanted || tick_now_ms() - p->alive_ms < UNHEARD_MS;
     if (!open || !sa_port(named) || !media_may_be_at(&p->signalling, &p->signalling))
         return false;
     *ret = p->signalling;

@@ -18,6 +18,6 @@ struct media_peer {
  * sends. *ret_other: the last one came from another address. */
 bool media_peer_accept(struct media_peer *p, const struct sa *named, const struct sa *src, bool *ret_other);
 /* The current destination of packets: the address that the peer sends from. Until the peer has sent a packet it is the
- * host of its INVITE, which is no third party, while a sound plays and for a moment after each sign of life. False:
- * send no packet. */
-bool media_peer_at(const struct media_peer *p, const struct sa *named, bool playing, struct sa *ret);
+ * host of its SIP, which is no third party, as long as that is `wanted`, and for a moment after each sign of life.
+ * False: send no packet. */
+bool media_peer_at(const struct media_peer *p, const struct sa *named, bool wanted, struct sa *ret);

@@ -113,6 +113,7 @@ static void test_peers_outside_are_told_the_external_address(void **state)
 /* ---- relay ---- */
 
 static struct relay {
+    bool resident; /* of the next one */
     struct media *m;
     struct tick *tick;
     struct raw box;
@@ -148,11 +149,14 @@ static int relay_set_up(void **state)
     struct sa local;
     struct mbuf *offer = mbuf_alloc(512), *answer;
     const bool alaw = *state;
-    relay = (struct relay){.box = {.host = "127.0.0.1"}};
+    relay = (struct relay){.resident = relay.resident, .box = {.host = "127.0.0.1"}};
     relay.box.rtp = raw_socket(&relay.box.rtp_port);
     assert_int_equal(sa_set_str(&local, "127.0.0.1", 5060), 0);
     assert_int_equal(tick_new(&relay.tick), 0);
-    assert_int_equal(media_new(&relay.m, &(struct media_options){.laddr = &local, .events = true}, &events, NULL), 0);
+    assert_int_equal(media_new(&relay.m,
+                               &(struct media_options){.laddr = &local, .events = true, .resident = relay.resident},
+                               &events, NULL),
+                     0);
     assert_int_equal(mbuf_printf(offer,
                                  "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
                                  "m=audio %d RTP/AVP %d%s\r\n%s",
@@ -171,9 +175,16 @@ static int relay_set_up(void **state)
     return 0;
 }
 
+static int relay_set_up_resident(void **state)
+{
+    relay.resident = true;
+    return relay_set_up(state);
+}
+
 static int relay_tear_down(void **state)
 {
     (void)state;
+    relay.resident = false;
     media_stop(relay.m);
     media_free(relay.m);
     tick_free(relay.tick);
@@ -364,6 +375,29 @@ static void test_relayed_packets_replace_silence_in_one_stream(void **state)
     assert_in_range(e.timestamp - d.timestamp, 160, 4000);
 }
 
+/* Whether audio reaches a peer that has sent nothing for longer than a call box may be silent. */
+static bool hears_although_silent(void)
+{
+    run_for(3500);
+    (void)drain();
+    relay_audio(0, 0x42, 7, 5000);
+    return arrived().first == 0x42;
+}
+
+/* PHONE-33 */
+static void test_a_phone_that_never_sends_hears_the_visitor(void **state)
+{
+    (void)state;
+    assert_true(hears_although_silent());
+}
+
+/* PHONE-33 */
+static void test_a_box_that_never_sends_hears_no_more(void **state)
+{
+    (void)state;
+    assert_false(hears_although_silent());
+}
+
 static void test_relayed_audio_is_withheld_while_a_key_is_pressed(void **state)
 {
     (void)state;
@@ -429,6 +463,9 @@ int main(void)
         RELAY(a_stream_that_begins_again_is_passed_on, NULL),
         RELAY(another_port_is_believed_only_while_the_peer_is_silent, NULL),
         RELAY(relayed_packets_replace_silence_in_one_stream, NULL),
+        {"a_phone_that_never_sends_hears_the_visitor", test_a_phone_that_never_sends_hears_the_visitor,
+         relay_set_up_resident, relay_tear_down, NULL},
+        RELAY(a_box_that_never_sends_hears_no_more, NULL),
         RELAY(relayed_audio_is_withheld_while_a_key_is_pressed, NULL),
         RELAY(relayed_audio_has_the_negotiated_format, &alaw),
         RELAY(relayed_events_have_the_negotiated_type, NULL),
