@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { idempotencyKey, ok, refused } from './lib/client.js';
-import { temporaryDirectory } from './lib/daemon.js';
+import { portero, temporaryDirectory } from './lib/daemon.js';
 import { useHostilePeers } from './lib/hostile.js';
 import { known } from './lib/oauth.js';
 import { METRICS, page, raised } from './lib/metrics.js';
 import { ownNames } from './lib/names.js';
-import { buzz } from './lib/phone.js';
+import { buzz, QUICK } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { PushService, Subscription } from './lib/push.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
@@ -21,6 +21,7 @@ import { eventually, freshEmail, grant, resident, signIn, useWorld, world } from
 
 const ENDPOINTS = 5; // of an account
 const ACCOUNTS = 4;
+const TRUNKS_MS = 120_000; // a question has 32 s
 const FLOODS = 3; // of a port: one more than most processors of a test machine
 const TLS_ONLY = ['keys', 'keys-at-once', 'greeting'];
 const TAKEN = ['body', 'slow-body', 'chunks', 'extension', 'trailers']; // their status is an answer
@@ -179,19 +180,38 @@ describe('a peer that keeps its connection busy for ever', () => {
         assert.deepEqual(await w.daemon.terminate(), { code: 0, signal: null });
     });
 
-    for (const name of ['silent', 'hello-requests', 'keys-at-once', 'greeting']) {
-        it(`keeps no stop from its end as a mail server: ${name}`, async () => {
-            const met = peers.met(name);
-            const one = await world({ config: { mail: { provider: 'smtp', url: `smtps://localhost:${peers.ports.get(name)}`, ca: peers.ca, from: 'door@door.example', user: '' } } });
-            try {
-                ok(await one.client.post('/v1/auth/otp', { email: freshEmail() }));
-                await eventually(() => peers.met(name) > met, 'a connection');
-                assert.deepEqual(await one.daemon.terminate(), { code: 0, signal: null });
-            } finally {
-                await one.close();
-            }
-        });
-    }
+    it('keeps no stop from its end as a mail server', () => Promise.all([...peers.ports].map(async ([name, port]) => {
+        const met = peers.met(name);
+        const one = await world({ config: { mail: { provider: 'smtp', url: `smtps://localhost:${port}`, ca: peers.ca, from: 'door@door.example', user: '' } } });
+        try {
+            ok(await one.client.post('/v1/auth/otp', { email: freshEmail() }));
+            await eventually(() => peers.met(name) > met, `a mail to ${name}`);
+            ok(await one.client.get('/v1/health'));
+            assert.deepEqual(await one.daemon.terminate(), { code: 0, signal: null }, name);
+        } finally {
+            await one.close();
+        }
+    })));
+
+    it('is given up as a trunk, while calls are served, and keeps no stop from its end', async () => {
+        const met = new Map([...peers.ports.keys()].map((name) => [name, peers.met(name)]));
+        const trunks = Object.fromEntries([...peers.ports].map(([name, port]) => [`peer ${name.replaceAll('-', '_')}`, { server: `localhost:${port}`, transport: 'tls', tls_ca: peers.ca }]));
+        const one = await world({ config: { ...QUICK, voice: { ...QUICK.voice, peers: ['127.0.0.0/8'], ...trunks } } });
+        try {
+            const person = await resident(one.client);
+            await grant(person, { type: 'timer', expires_in_minutes: 60 });
+            const list = () => JSON.parse(portero(['admin', 'trunk', 'list', '--json', '--data', one.daemon.data, '--config', one.daemon.configPath]).stdout).data;
+            await eventually(async () => {
+                ok(await one.client.get('/v1/health'));
+                assert.equal((await buzz(one.daemon, person.number)).tones, person.tone);
+                return list().every(({ state }) => state === 'down' || state === 'failing');
+            }, 'the end of all', TRUNKS_MS);
+            for (const [name, before] of met) assert.ok(peers.met(name) > before, name);
+            assert.deepEqual(await one.daemon.terminate(), { code: 0, signal: null });
+        } finally {
+            await one.close();
+        }
+    });
 });
 
 describe('a name server that does not answer for one host', () => {
