@@ -105,7 +105,7 @@ async function runScenario(name, all) {
     }
     await all.control?.stop();
     await cluster.healthy().catch((error) => { failure ??= error; });
-    const result = await all.record?.finish({ delivered: !options.quick }) ?? { acknowledged: 0, open: 0, lost: 0, doubled: 0, half: 0, longest_ms: 0, errors: {}, problems: [] };
+    const result = await all.record?.finish({ delivered: !options.quick }) ?? { acknowledged: 0, open: 0, lost: 0, doubled: 0, half: 0, longest_ms: 0, call_ms: 0, errors: {}, problems: [] };
     const gap = describeGaps(all.gaps);
     const errors = Object.entries(result.errors).map(([kind, n]) => `${n} x ${kind}`).join(', ') || '0';
     const fiveHundreds = Object.entries(result.errors).filter(([kind]) => kind.startsWith('5')).reduce((n, [, more]) => n + more, 0);
@@ -117,7 +117,7 @@ async function runScenario(name, all) {
     const good = !failure && !finding && result.problems.length === 0
         && !(scenario.unbroken && result.errors['broken connection']) && (options.quick || scenario.errors || !fiveHundreds) && !(options.strict && gap.ratio > GAP_RATIO);
     console.log(`${name}: ${good ? 'passed' : 'FAILED'} times=${count} acknowledged=${result.acknowledged} open=${result.open} lost=${result.lost} `
-        + `doubled=${result.doubled} half=${result.half} 5xx=${fiveHundreds} errors="${errors}" longest=${(result.longest_ms / 1000).toFixed(1)} s${gap.text}${streams} `
+        + `doubled=${result.doubled} half=${result.half} 5xx=${fiveHundreds} errors="${errors}" longest=${(result.longest_ms / 1000).toFixed(1)} s call=${(result.call_ms / 1000).toFixed(1)} s${gap.text}${streams} `
         + `took=${((Date.now() - began) / 1000).toFixed(0)} s`);
     if (failure) console.log(failure.stack);
     for (const line of result.problems.slice(0, 10)) console.log(`    ${line.slice(0, 400)}`);
