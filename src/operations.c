@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/schedule.h"
 #include "documents/operation_name.h"
-#include "domain/schedule.h"
 #include "resources/routes.h"
 
 #define NAMED_MAX 1024

@@ -1,6 +1,6 @@
 /* The processes that share the store. */
 #include "admin/routes.h"
-#include "domain/node.h"
+#include "jobs/node.h"
 
 #define LIST_MAX 1000
 

@@ -1,9 +1,9 @@
-/* The data of a person who is known by a number or an address, and its end (domain/person.h). */
+/* The data of a person who is known by a number or an address, and its end (privacy/person.h). */
 #include <inttypes.h>
 
 #include "admin/routes.h"
-#include "domain/person.h"
-#include "domain/person_text.h"
+#include "privacy/person.h"
+#include "privacy/person_text.h"
 
 #define RUN_US   (5 * US_PER_S) /* of a request; its `next` goes on */
 #define ROWS_MAX (12U << 20)

@@ -1,5 +1,5 @@
 /* The first thing that an operator looks at: readiness, and how far behind the work is. */
-#include "domain/status.h"
+#include "jobs/status.h"
 #include "admin/routes.h"
 #include "api/parts.h"
 #include "base/clock.h"

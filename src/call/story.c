@@ -4,10 +4,10 @@
 
 #include "base/clock.h"
 #include "base/forms.h"
+#include "base/schedule.h"
 #include "base/schema_text.h"
 #include "domain/feed.h"
 #include "domain/phone.h"
-#include "domain/schedule.h"
 #include "domain/visit.h"
 
 #define QUIET "quiet" /* a phone, or browsers, in quiet hours */

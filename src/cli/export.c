@@ -16,8 +16,8 @@
 #include "cli/control.h"
 #include "cli/datadir.h"
 #include "domain/account.h"
-#include "domain/personal_document.h"
 #include "domain/work.h"
+#include "privacy/personal_document.h"
 
 #define PART_MAX (64U << 20)
 

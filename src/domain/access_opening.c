@@ -2,7 +2,7 @@
 
 #include <glib.h>
 
-#include "domain/schedule.h"
+#include "base/schedule.h"
 
 #define WEEK 7
 

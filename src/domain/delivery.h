@@ -8,7 +8,7 @@
  *
  * Where one process has the store, it knows which deliveries it is sending, and taking is a read. Where several
  * processes share the store, a row is taken under a lease of a minute by the server's clock, which ends with its node
- * (domain/node.h). An attempt counts once its end is recorded, unless its lease was lost; an attempt that ended in a
+ * (jobs/node.h). An attempt counts once its end is recorded, unless its lease was lost; an attempt that ended in a
  * crash is repeated with the same event. */
 #pragma once
 #include "domain/tx.h"

@@ -1,11 +1,11 @@
 /* Access grants: timers, passcodes and routines that open a door (contract, Access grants; docs/behaviour/grants.md),
  * and passes (domain/pass.h), each of which is told as the type that is nearest to it.
  *
- * The status of a grant is derived from its row and the current time; it is not stored. Each function reads or writes
- * the grants of one building. Results are in the arena. */
+ * The status of a grant is derived from its row and the current time; it is not stored. All but grant_forget() are
+ * about the grants of one building. Results are in the arena. */
 #pragma once
 #include "base/crypto.h"
-#include "domain/schedule.h"
+#include "base/schedule.h"
 #include "domain/tx.h"
 
 enum grant_type { GRANT_TIMER, GRANT_PASSCODE, GRANT_ROUTINE }; /* stored as numbers */

@@ -1,6 +1,6 @@
 #include "domain/quiet.h"
 
-#include "domain/schedule.h"
+#include "base/schedule.h"
 
 bool quiet_is(struct val from, struct val until, struct str zone, int64_t at_us)
 {

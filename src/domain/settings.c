@@ -5,9 +5,9 @@
 #include "base/buf.h"
 #include "base/config_table.h"
 #include "base/crypto.h"
+#include "base/schedule.h"
 #include "domain/feed.h"
 #include "domain/phone.h"
-#include "domain/schedule.h"
 
 #define STORED_MAX 8192 /* bytes hashed: an ID, a number, a tone and four greetings */
 

@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "base/metric.h"
 #include "base/wait.h"
-#include "domain/status.h"
 #include "domain/work.h"
+#include "jobs/status.h"
 #include "store/backup.h"
 
 #define EVERY_US (5 * US_PER_S)

@@ -9,8 +9,8 @@
 #include "base/metric.h"
 #include "base/wait.h"
 #include "domain/call_record.h"
-#include "domain/node.h"
 #include "domain/work.h"
+#include "jobs/node.h"
 
 #define EVERY_US      (2 * US_PER_S)
 #define AGAIN_US      (US_PER_S / 2)                  /* after a failure */

@@ -1,4 +1,4 @@
-/* The heartbeats of this process (domain/node.h), on a connection and a thread of their own, so that they wait for no
+/* The heartbeats of this process (jobs/node.h), on a connection and a thread of their own, so that they wait for no
  * request.
  *
  * A lease that this process takes belongs to its current node ID. It may act on the lease only while its tenure holds:

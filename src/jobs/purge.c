@@ -11,11 +11,11 @@
 #include "domain/grant.h"
 #include "domain/job.h"
 #include "domain/key.h"
-#include "domain/node.h"
 #include "domain/number.h"
 #include "domain/phone.h"
 #include "domain/session.h"
 #include "domain/work.h"
+#include "jobs/node.h"
 #include "oauth/oauth.h"
 
 #define EVERY_S               3600

@@ -1,8 +1,8 @@
 #include "resources/operation_body.h"
 
 #include "base/forms.h"
+#include "base/schedule.h"
 #include "domain/phone.h"
-#include "domain/schedule.h"
 #include "resources/address.h"
 
 static const char *const add[] = {"add", NULL};

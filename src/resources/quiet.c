@@ -1,8 +1,8 @@
 #include "resources/routes.h"
 
 #include "base/forms.h"
+#include "base/schedule.h"
 #include "domain/quiet.h"
-#include "domain/schedule.h"
 
 #define TAG "People"
 

@@ -27,7 +27,7 @@ describe('an account that is exported', () => {
     // ACCOUNT-30
     it('has a decision for every table of the schema', () => {
         const known = new Set([...Object.keys(document), ...Object.keys(document.not_included)]);
-        assert.deepEqual([...rows(w.daemon).keys()].filter((table) => !known.has(table)), [], 'add the table to domain/personal.c, and to store/sql/erasure.sql if it holds something of a person');
+        assert.deepEqual([...rows(w.daemon).keys()].filter((table) => !known.has(table)), [], 'add the table to privacy/personal.c, and to store/sql/erasure.sql if it holds something of a person');
     });
 
     it('has what the person made', () => {

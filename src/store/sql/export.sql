@@ -1,4 +1,4 @@
--- All that is held of a person (domain/personal.c): at most $limit rows of the owner $owner, after the key in the first
+-- All that is held of a person (privacy/personal.c): at most $limit rows of the owner $owner, after the key in the first
 -- columns.
 
 -- name: export_account

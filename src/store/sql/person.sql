@@ -1,4 +1,4 @@
--- The data of a person who is known by a telephone number or an e-mail address (domain/person.c): rows of all
+-- The data of a person who is known by a telephone number or an e-mail address (privacy/person.c): rows of all
 -- accounts in the order of their keys, the first columns, after $after; at most $limit. The columns after the keys have
 -- the texts that are searched.
 

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "base/schedule.h"
 #include "billing/operation.h"
-#include "domain/schedule.h"
 
 static struct arena arena;
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes schedule_table.def: what Python's zoneinfo says of calendars at moments, for schedule_test.c.
+"""Writes schedule_table.def: what Python's zoneinfo says of calendars at moments, for grant_schedule_test.c.
 
 Usage: test/unit/domain/schedule_table.py >test/unit/domain/schedule_table.def
 

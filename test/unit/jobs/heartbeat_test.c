@@ -10,9 +10,9 @@
 #include "base/metric.h"
 #include "base/wait.h"
 #include "domain/job.h"
-#include "domain/node.h"
 #include "domain/work.h"
 #include "jobs/heartbeat.h"
+#include "jobs/node.h"
 #include "store/engine.h"
 #include "store/fixture.h"
 

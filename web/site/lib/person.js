@@ -15,7 +15,7 @@ import { h } from './view.js';
 /** Bytes that are read so far; undefined while nothing is read. @type {number | undefined} */
 let read;
 
-/** Reads the document part by part (src/domain/personal_document.h), as large as it is. @param {() => void} draw */
+/** Reads the document part by part (src/privacy/personal_document.h), as large as it is. @param {() => void} draw */
 async function saveAll(draw) {
     if (read !== undefined) return;
     read = 0;

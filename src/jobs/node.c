@@ -1,4 +1,4 @@
-#include "domain/node.h"
+#include "jobs/node.h"
 
 #include "domain/list.h"
 

@@ -1,4 +1,4 @@
-/* All that the store holds of a person, table by table: the rows of an export (domain/personal_document.h). */
+/* All that the store holds of a person, table by table: the rows of an export (privacy/personal_document.h). */
 #pragma once
 #include "base/buf.h"
 #include "domain/tx.h"

@@ -1,4 +1,4 @@
-#include "domain/personal.h"
+#include "privacy/personal.h"
 
 #include <glib.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "domain/person.h"
+#include "privacy/person.h"
 
 #include <inttypes.h>
 
@@ -7,8 +7,8 @@
 #include "domain/job.h"
 #include "domain/mail.h"
 #include "domain/member.h"
-#include "domain/person_text.h"
-#include "domain/personal.h"
+#include "privacy/person_text.h"
+#include "privacy/personal.h"
 #include "store/sql_table.h"
 
 #define TEXTS        3

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "domain/person_text.h"
+#include "privacy/person_text.h"
 
 static void test_a_word_is_a_number_in_e164_or_an_address(void **state)
 {

@@ -1,4 +1,4 @@
-#include "domain/status.h"
+#include "jobs/status.h"
 
 #define KINDS_MAX 64
 

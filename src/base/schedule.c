@@ -1,4 +1,4 @@
-#include "domain/schedule.h"
+#include "base/schedule.h"
 
 #include <glib.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* The document of all that the store holds of a person, in parts that follow one another: for
  * `porterod admin account export`, and for the person's own export on the website. */
 #pragma once
-#include "domain/personal.h"
+#include "privacy/personal.h"
 
 /* A place in the document. All zero: its beginning. The values are in the arena of the part that ended there. */
 struct personal_mark {

@@ -1,4 +1,4 @@
-#include "domain/person_text.h"
+#include "privacy/person_text.h"
 
 #include <glib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "domain/personal_document.h"
+#include "privacy/personal_document.h"
 
 #include <inttypes.h>
 #include <string.h>
