@@ -30,8 +30,8 @@ static enum err take_limit(struct gate *gate, struct request *q, enum limit_kind
     const unsigned nodes = gate->config->limits_shared && gate->jobs ? jobs_nodes(gate->jobs) : 1;
     limit = (limit + nodes - 1) / nodes;
     struct limit_state state = limit_take(gate->limiter, kind, subject, limit, q->tx.now_us);
-    if (q->limits.limit == 0 || state.exceeded || state.remaining < q->limits.remaining)
-        q->limits = state;
+    if (q->limits.tightest.limit == 0 || state.exceeded || state.remaining < q->limits.tightest.remaining)
+        q->limits.tightest = state;
     if (!state.exceeded)
         return ERR_NONE;
     q->tx.retry_after_s = state.reset_s;
@@ -72,11 +72,11 @@ static enum err take_all(struct gate *gate, struct request *q)
 /* A retried transaction must not count twice. */
 static enum err check_limits(struct gate *gate, struct request *q)
 {
-    if (!q->limits_taken) {
-        q->limits_taken = true;
-        q->limits_result = take_all(gate, q);
+    if (!q->limits.taken) {
+        q->limits.taken = true;
+        q->limits.result = take_all(gate, q);
     }
-    return q->limits_result;
+    return q->limits.result;
 }
 
 /* ---- the key ---- */

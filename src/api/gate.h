@@ -22,8 +22,8 @@ struct gate {
  * was revoked, on any node, before the request began. */
 struct gate_cache *gate_cache_new(void);
 void gate_cache_free(struct gate_cache *cache);
-/* For requests whose checks run in the store, on the loop thread: before them, sets q->recalled; after them, keeps what
- * the store has read. */
+/* For requests whose checks run in the store, on the loop thread: before them, sets q->key.recalled; after them, keeps
+ * what the store has read. */
 void gate_recall(struct gate_cache *cache, struct request *q);
 void gate_remember(struct gate_cache *cache, struct request *q);
 

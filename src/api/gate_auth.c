@@ -79,7 +79,7 @@ static enum err accept_principal(struct request *q, const struct principal *who)
 {
     if (who->expires_at_us <= q->tx.now_us)
         return ERR_INVALID_KEY;
-    q->key_used = first_in_minute(q, who);
+    q->key.used = first_in_minute(q, who);
     if (who != &q->who)
         q->who = *who;
     return ERR_NONE;
@@ -93,16 +93,16 @@ static enum err authenticate_cached(struct gate_cache *cache, struct request *q)
     enum err e = q->door->key_hash(q, hash);
     if (e)
         return e;
-    struct entry *entry = cache_find_valid(cache, q, q->keys_epoch, hash);
+    struct entry *entry = cache_find_valid(cache, q, q->key.epoch, hash);
     struct principal *known = entry ? &entry->who : NULL;
     if (!known) {
         e = key_authenticate(&q->tx, hash, &q->who);
         if (e)
             return e;
-        known = cache_put(cache, q->keys_epoch, hash, &q->who);
+        known = cache_put(cache, q->key.epoch, hash, &q->who);
     }
     e = accept_principal(q, known);
-    if (!e && q->key_used)
+    if (!e && q->key.used)
         known->last_used_us = q->tx.now_us;
     return e;
 }
@@ -118,21 +118,21 @@ void gate_recall(struct gate_cache *cache, struct request *q)
     a->given = entry;
     if (entry)
         a->who = entry->who;
-    q->recalled = a;
+    q->key.recalled = a;
 }
 
 void gate_remember(struct gate_cache *cache, struct request *q)
 {
-    if (!q->recalled)
+    if (!q->key.recalled)
         return;
-    const unsigned char *hash = q->recalled->hash;
+    const unsigned char *hash = q->key.recalled->hash;
     struct entry *entry = cache_find(cache, EPOCH_SHARED, hash);
     const bool whole = q->who.building_number != 0; /* that is assigned later, and changes nothing that is confirmed */
-    if ((q->authenticated && whole) || (q->recalled->given && q->key_used)) {
+    if ((q->key.confirmed && whole) || (q->key.recalled->given && q->key.used)) {
         struct principal *who = cache_put(cache, EPOCH_SHARED, hash, &q->who);
-        if (q->key_used)
+        if (q->key.used)
             who->last_used_us = q->tx.now_us;
-    } else if (entry && !q->recalled->given) {
+    } else if (entry && !q->key.recalled->given) {
         entry->epoch = 0;
     }
 }
@@ -140,11 +140,11 @@ void gate_remember(struct gate_cache *cache, struct request *q)
 /* An earlier run served a principal that has changed. Its limits were taken from the wrong one, too. */
 static void forget_assumed_run(struct request *q)
 {
-    q->assumed = q->limits_taken = q->building_linked = false;
+    q->key.assumed = q->limits.taken = q->building_linked = false;
     q->who = (struct principal){0};
     q->building_id = (struct id){0};
     q->building_number = 0;
-    q->limits = (struct limit_state){0};
+    q->limits.tightest = (struct limit_state){0};
     q->reply = (struct reply){0};
     q->tx.why = STR_NONE;
     q->tx.retry_after_s = 0;
@@ -153,18 +153,18 @@ static void forget_assumed_run(struct request *q)
 static enum err authenticate_in_store(struct request *q)
 {
     unsigned char hash[SHA256_LEN];
-    q->authenticated = q->key_used = false;
-    if (q->recalled && q->recalled->given) {
-        q->assumed = true;
-        key_assume(&q->tx, q->recalled);
-        return accept_principal(q, &q->recalled->who);
+    q->key.confirmed = q->key.used = false;
+    if (q->key.recalled && q->key.recalled->given) {
+        q->key.assumed = true;
+        key_assume(&q->tx, q->key.recalled);
+        return accept_principal(q, &q->key.recalled->who);
     }
-    if (q->assumed)
+    if (q->key.assumed)
         forget_assumed_run(q);
-    enum err e = q->recalled ? ERR_NONE : q->door->key_hash(q, hash);
+    enum err e = q->key.recalled ? ERR_NONE : q->door->key_hash(q, hash);
     if (!e)
-        e = key_authenticate(&q->tx, q->recalled ? q->recalled->hash : hash, &q->who);
-    q->authenticated = !e;
+        e = key_authenticate(&q->tx, q->key.recalled ? q->key.recalled->hash : hash, &q->who);
+    q->key.confirmed = !e;
     return e ? e : accept_principal(q, &q->who);
 }
 

@@ -122,10 +122,10 @@ static void put_number(struct buf *head, const char *name, int64_t value)
 
 static void put_rate_limits(struct request *q, struct buf *head)
 {
-    if (q->limits.limit) {
-        put_number(head, "RateLimit-Limit", q->limits.limit);
-        put_number(head, "RateLimit-Remaining", q->limits.remaining);
-        put_number(head, "RateLimit-Reset", q->limits.reset_s);
+    if (q->limits.tightest.limit) {
+        put_number(head, "RateLimit-Limit", q->limits.tightest.limit);
+        put_number(head, "RateLimit-Remaining", q->limits.tightest.remaining);
+        put_number(head, "RateLimit-Reset", q->limits.tightest.reset_s);
     }
     if (q->tx.retry_after_s)
         put_number(head, "Retry-After", q->tx.retry_after_s);

@@ -72,22 +72,27 @@ struct request {
     void *query;                         /* the query struct of the route, filled in */
     void *body;                          /* the body struct of the route, filled in */
     unsigned char body_hash[SHA256_LEN]; /* SHA-256 of the canonical body; set only with an Idempotency-Key */
-    struct str subject; /* subject of an operator's command, for the log: IDs and words, never a secret or a name */
+    struct str subject; /* of an operator's command, for the log: IDs, words, virtual numbers and names of call boxes;
+                           never a secret, or the name, address or phone of a person */
     struct reply reply;
-    struct limit_state limits; /* the tightest of the limits taken; limit 0: none was taken */
-    enum err limits_result;
-    bool limits_taken;
-    _Atomic bool handed;             /* a blocking worker has it */
-    bool unstored;                   /* the store has refused it, and route->unstored was asked */
-    struct key_assumption *recalled; /* from the cache, for the store to confirm; or NULL */
-    bool assumed;                    /* this run assumes it */
-    bool authenticated;              /* `who` was read from the store */
-    bool key_used;                   /* record this use of the key: it is the first in its minute */
-    uint64_t keys_epoch;             /* read before the snapshot that authenticates; see api/gate.h */
-    struct store_task task;          /* while a store thread has the request */
-    struct str allow;                /* of a 405 */
-    enum err result;                 /* result of the checks or the handler */
-    int64_t began_us;                /* monotonic: when the head was complete */
+    struct {                         /* api/gate.c */
+        struct limit_state tightest; /* of the limits taken; limit 0: none was taken */
+        enum err result;
+        bool taken;
+    } limits;
+    struct {                             /* how the key was read: api/gate_auth.c */
+        struct key_assumption *recalled; /* from the cache, for the store to confirm; or NULL */
+        bool assumed;                    /* this run assumes it */
+        bool confirmed;                  /* `who` was read from the store */
+        bool used;                       /* record this use of the key: it is the first in its minute */
+        uint64_t epoch;                  /* read before the snapshot that authenticates; see api/gate.h */
+    } key;
+    _Atomic bool handed;    /* a blocking worker has it */
+    bool unstored;          /* the store has refused it, and route->unstored was asked */
+    struct store_task task; /* while a store thread has the request */
+    struct str allow;       /* of a 405 */
+    enum err result;        /* result of the checks or the handler */
+    int64_t began_us;       /* monotonic: when the head was complete */
     unsigned loop;
     unsigned operation; /* of the route, as a value of the label of the metrics */
 };

@@ -138,7 +138,7 @@ static void touch_done(struct store_task *task, enum err result)
 /* Submits the write at most once a minute per key. The request does not wait for it. */
 static void record_use(struct request *q)
 {
-    if (!q->key_used)
+    if (!q->key.used)
         return;
     struct touch *t = mem_new(struct touch);
     t->task = (struct store_task){.mode = STORE_WRITE, .run = touch_run, .done = touch_done};
@@ -267,7 +267,7 @@ static void request_posted(struct mail *mail)
     struct request *q = r->user;
     gate_remember(q->service->loops[q->loop].cache, q);
     record_use(q);
-    q->key_used = false;
+    q->key.used = false;
     if (runs_again(q))
         return;
     if (!q->result && q->route->run == RUN_BLOCKING && !q->handed) {
@@ -305,7 +305,7 @@ static void run_in_store(struct request *q, struct loop *loop)
 static enum err check_here(struct request *q, struct loop *loop)
 {
     struct service *s = q->service;
-    q->keys_epoch = atomic_load(&s->gate.keys_epoch);
+    q->key.epoch = atomic_load(&s->gate.keys_epoch);
     q->tx.db = loop->session;
     if (needs_store(q->route)) {
         enum err e = store_session_begin(loop->session);
@@ -319,7 +319,7 @@ static void run_here(struct request *q, struct loop *loop)
 {
     q->result = check_here(q, loop);
     record_use(q);
-    q->key_used = false;
+    q->key.used = false;
     if (runs_again(q))
         return;
     if (!q->result && q->route->run == RUN_WRITE) {

@@ -267,9 +267,10 @@ static void check_limits_taken(struct scene *s, struct tx *tx, const struct cont
         struct probe p = valid(s, row, holders[i]);
         struct result r;
         ask(s, tx, &p, &r);
-        if (r.q.limits.limit != wanted[row->limit]) {
+        if (r.q.limits.tightest.limit != wanted[row->limit]) {
             s->failures++;
-            print_error("%s as %s: limit %lld\n", row->path, holder_names[holders[i]], (long long)r.q.limits.limit);
+            print_error("%s as %s: limit %lld\n", row->path, holder_names[holders[i]],
+                        (long long)r.q.limits.tightest.limit);
         }
     }
 }
@@ -504,7 +505,7 @@ static enum err current_run(struct tx *tx, void *arg)
         struct result r;
         ask(s, tx, &p, &r);
         expect_error(s, &p, "of the current revision", r.e, ERR_NOT_FOUND);
-        s->failures += r.q.limits.limit != 0;
+        s->failures += r.q.limits.tightest.limit != 0;
     }
     return ERR_NONE;
 }
@@ -566,7 +567,7 @@ static enum err retry_run(struct tx *tx, void *arg)
     limiter_free(gate.limiter);
     expect_error(s, &p, "first run", first, ERR_NONE);
     expect_error(s, &p, "second run", second, ERR_NONE);
-    s->failures += q.limits.remaining != q.limits.limit - 1;
+    s->failures += q.limits.tightest.remaining != q.limits.tightest.limit - 1;
     return ERR_NONE;
 }
 
