@@ -114,10 +114,6 @@ struct hub_check {
 };
 enum err hub_check_keys(struct store *s, const struct config *c, struct hub_check *checks, size_t count) CHECKED;
 
-/* ---- hub_stream.c ---- */
-/* Runs the loop's posts. */
-void hub_loop_mail(struct mail *mail);
-
 /* ---- hub.c ---- */
 /* It is read next. */
 void hub_mark_grown(struct hub *h, struct hub_building *b);

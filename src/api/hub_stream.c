@@ -127,59 +127,6 @@ static bool enter(struct hub_stream *s)
     return within;
 }
 
-static void prepare_loop(struct hub *h, unsigned index, struct mailbox *mailbox)
-{
-    struct hub_loop *l = &h->loops[index];
-    if (l->streams)
-        return;
-    l->streams = g_hash_table_new(g_int64_hash, g_int64_equal);
-    l->hub = h;
-    l->mailbox = mailbox;
-    l->mail.run = hub_loop_mail;
-    l->last = &l->first;
-}
-
-/* The first bytes tell the reader's position, so that a client that is cut off before the first event can resume. */
-static void send_beginning(const struct hub_stream *s)
-{
-    char text[128];
-    struct buf own = BUF(FORM_MAX);
-    if (s->reader.form) {
-        s->reader.form->begin(&s->reader, &own);
-        (void)send_written(s, &own);
-        buf_done(&own);
-        return;
-    }
-    const long long seq = s->seq;
-    const int n = s->reader.reset
-                      ? snprintf(text, sizeof text,
-                                 "retry: %d\nid: %lld\nevent: reset\ndata: {\"seq\":%lld,\"type\":\"reset\"}\n\n",
-                                 RETRY_MS, seq, seq)
-                      : snprintf(text, sizeof text, "retry: %d\nid: %lld\n\n", RETRY_MS, seq);
-    (void)http_stream_send(s->conn, str_n(text, (size_t)n));
-}
-
-void hub_open(struct hub *h, struct http_request *r, unsigned loop, struct str head, const struct hub_reader *reader)
-{
-    struct hub_stream *s = mem_new(struct hub_stream);
-    s->hub = h;
-    s->loop = loop;
-    s->reader = *reader;
-    s->seq = reader->seq;
-    s->conn = http_stream_begin(r, head, &stream_handler, s);
-    if (!s->conn) {
-        free(s);
-        return;
-    }
-    prepare_loop(h, loop, http_stream_mailbox(s->conn));
-    const bool within = enter(s);
-    g_hash_table_insert(h->loops[loop].streams, &s->number, s);
-    if (within)
-        send_beginning(s);
-    else
-        end_stream(s);
-}
-
 /* ---- posts ---- */
 
 static void deliver_news(const struct hub_stream *s, const struct hub_block *b, size_t from)
@@ -237,7 +184,7 @@ static void run_post(struct hub_loop *l, const struct hub_post *p)
     }
 }
 
-void hub_loop_mail(struct mail *mail)
+static void hub_loop_mail(struct mail *mail)
 {
     struct hub_loop *l = container_of(mail, struct hub_loop, mail);
     pthread_mutex_lock(&l->hub->mutex);
@@ -253,4 +200,59 @@ void hub_loop_mail(struct mail *mail)
         free(p);
         p = next;
     }
+}
+
+/* ---- opening ---- */
+
+static void prepare_loop(struct hub *h, unsigned index, struct mailbox *mailbox)
+{
+    struct hub_loop *l = &h->loops[index];
+    if (l->streams)
+        return;
+    l->streams = g_hash_table_new(g_int64_hash, g_int64_equal);
+    l->hub = h;
+    l->mailbox = mailbox;
+    l->mail.run = hub_loop_mail;
+    l->last = &l->first;
+}
+
+/* The first bytes tell the reader's position, so that a client that is cut off before the first event can resume. */
+static void send_beginning(const struct hub_stream *s)
+{
+    char text[128];
+    struct buf own = BUF(FORM_MAX);
+    if (s->reader.form) {
+        s->reader.form->begin(&s->reader, &own);
+        (void)send_written(s, &own);
+        buf_done(&own);
+        return;
+    }
+    const long long seq = s->seq;
+    const int n = s->reader.reset
+                      ? snprintf(text, sizeof text,
+                                 "retry: %d\nid: %lld\nevent: reset\ndata: {\"seq\":%lld,\"type\":\"reset\"}\n\n",
+                                 RETRY_MS, seq, seq)
+                      : snprintf(text, sizeof text, "retry: %d\nid: %lld\n\n", RETRY_MS, seq);
+    (void)http_stream_send(s->conn, str_n(text, (size_t)n));
+}
+
+void hub_open(struct hub *h, struct http_request *r, unsigned loop, struct str head, const struct hub_reader *reader)
+{
+    struct hub_stream *s = mem_new(struct hub_stream);
+    s->hub = h;
+    s->loop = loop;
+    s->reader = *reader;
+    s->seq = reader->seq;
+    s->conn = http_stream_begin(r, head, &stream_handler, s);
+    if (!s->conn) {
+        free(s);
+        return;
+    }
+    prepare_loop(h, loop, http_stream_mailbox(s->conn));
+    const bool within = enter(s);
+    g_hash_table_insert(h->loops[loop].streams, &s->number, s);
+    if (within)
+        send_beginning(s);
+    else
+        end_stream(s);
 }

@@ -46,7 +46,7 @@ DATA_SHAPE(listening);
 DATA_SHAPE(grant);
 static const struct shape nothing_shape = {.name = "Feed_nothing", .size = sizeof(struct feed_data)};
 
-const struct shape *const feed_shapes[FEED_TYPE_COUNT] = {
+static const struct shape *const feed_shapes[FEED_TYPE_COUNT] = {
 #define V(symbol, text, fields, doc) [FEED_##symbol] = &fields##_shape,
 #include "tbl/feed.def"
 #undef V

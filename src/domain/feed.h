@@ -26,11 +26,6 @@ struct feed_data {
     struct val unlock_id, label, version, remaining_uses;
 };
 
-struct shape;
-
-/* The shape of the data, by type (base/schema.h). */
-extern const struct shape *const feed_shapes[FEED_TYPE_COUNT];
-
 /* ---- writing, in the transaction of the cause ---- */
 
 /* Gives the grant's newest events, at most 500, its label. */

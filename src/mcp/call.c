@@ -48,7 +48,7 @@ static struct str argument_text(struct call *c, const struct json_node *value)
 }
 
 /* The argument's text; it is no member of the body then. */
-static struct str take(struct call *c, struct str name)
+static struct str take_argument(struct call *c, struct str name)
 {
     const struct json_node *value = json_node_member(c->arguments, name);
     if (value) {
@@ -84,7 +84,7 @@ static void take_path(struct call *c)
         const struct str name = mcp_parameter(c->row, i);
         if (!name.p)
             return;
-        const struct str text = take(c, name);
+        const struct str text = take_argument(c, name);
         *texts[i] = text.p ? text : STR("");
     }
 }
@@ -99,7 +99,7 @@ static void take_query(struct call *c)
     v->query = json_object();
     json_keep(c->arena, v->query);
     for (size_t i = 0; i < shape->field_count; i++) {
-        const struct str text = take(c, str_z(shape->fields[i].name));
+        const struct str text = take_argument(c, str_z(shape->fields[i].name));
         good = good && (!text.p || query_add(&shape->fields[i], text, c->arena, v->query, &v->query_fault));
     }
 }
@@ -113,9 +113,10 @@ static struct str quoted_tag(struct call *c, struct str text)
 static void take_headers(struct call *c)
 {
     struct str *given = c->values->given;
-    given[DOOR_IDEMPOTENCY_KEY] = c->row->idempotency == NEED_NOT ? STR_NONE : take(c, STR(MCP_IDEMPOTENCY_KEY));
-    given[DOOR_MATCH] = c->row->match == MATCH_NONE ? STR_NONE : quoted_tag(c, take(c, STR(MCP_IF_MATCH)));
-    given[DOOR_BUILDING] = c->row->building == BUILDING_HEADER ? take(c, STR(MCP_BUILDING_ID)) : STR_NONE;
+    given[DOOR_IDEMPOTENCY_KEY] =
+        c->row->idempotency == NEED_NOT ? STR_NONE : take_argument(c, STR(MCP_IDEMPOTENCY_KEY));
+    given[DOOR_MATCH] = c->row->match == MATCH_NONE ? STR_NONE : quoted_tag(c, take_argument(c, STR(MCP_IF_MATCH)));
+    given[DOOR_BUILDING] = c->row->building == BUILDING_HEADER ? take_argument(c, STR(MCP_BUILDING_ID)) : STR_NONE;
 }
 
 /* ---- in place of values that are not given ---- */

@@ -215,7 +215,7 @@ bool mcp_message_read(const struct http_request *http, struct arena *a, struct m
 
 /* ---- responses ---- */
 
-static void put_head(struct buf *out, struct str id)
+static void put_response_head(struct buf *out, struct str id)
 {
     buf_lit(out, "{\"jsonrpc\":\"2.0\"");
     if (id.p) {
@@ -226,7 +226,7 @@ static void put_head(struct buf *out, struct str id)
 
 void mcp_put_begin(struct buf *out, struct str id)
 {
-    put_head(out, id);
+    put_response_head(out, id);
     buf_lit(out, ",\"result\":{");
 }
 
@@ -253,7 +253,7 @@ void mcp_put_result(struct buf *out, struct str id, struct str json)
 
 void mcp_put_error(struct buf *out, struct str id, const struct mcp_fault *fault)
 {
-    put_head(out, id);
+    put_response_head(out, id);
     buf_printf(out, ",\"error\":{\"code\":%d,\"message\":", (int)fault->code);
     json_put_str(out, fault->message);
     if (fault->data.p) {
