@@ -111,7 +111,8 @@ struct operation_facts {
 /* Checks an input before the billing provider is asked about *ret_subscription, which is in the arena. Fails, in this
  * order, with ERR_MULTI_BUILDING_REQUIRED; for a removal ERR_BUILDING_NOT_FOUND, ERR_INVALID_BUILDING_INPUT (the
  * primary building); for an addition ERR_BUILDING_LIMIT, ERR_PHONE_VERIFICATION_REQUIRED,
- * ERR_FORWARDING_PHONE_NOT_VERIFIED; ERR_BUILDING_BILLING_MISMATCH (no subscription). */
+ * ERR_INVALID_PHONE_NUMBER (voice.destinations), ERR_FORWARDING_PHONE_NOT_VERIFIED; ERR_BUILDING_BILLING_MISMATCH (no
+ * subscription). */
 enum err operation_draft(struct tx *tx, const struct id *account, const struct operation_input *input,
                          struct str *ret_subscription) CHECKED;
 

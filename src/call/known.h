@@ -3,7 +3,7 @@
  * A door is noted by each call that is decided. A thread reads it again once a minute, and within some seconds after a
  * change in this process. It is not used between a change and the next read, a day after the last read, and once its
  * number is not found any more. The memory has a bound; the door that was read longest ago is the first to go. All
- * functions may be called on any thread, and with NULL. */
+ * functions may be called on any thread, and all but known_start() with NULL. */
 #pragma once
 #include "base/arena.h"
 #include "domain/access.h"

@@ -1,7 +1,7 @@
 /* The commands of a program, and its entry.
  *
  * GNU conventions: long options, `--help` everywhere, errors as one line "portero: …" on standard error; exit status 0:
- * done, 1: failed, 2: wrong usage or configuration. */
+ * done, 1: failed, 2: wrong usage or configuration, others as a command says. */
 #pragma once
 #include "client/complain.h"
 #include "client/options.h"

@@ -1,8 +1,8 @@
 /* Decisions at the door: steps 1 to 7, 9 and 10 of docs/calls.md, as transactions.
  *
- * Each function runs in a write transaction and writes everything that belongs to its decision: the use, the log entry,
- * the events and the last buzz. The caller acts on a decision only after the commit. call/call.h has the state of the
- * call itself (prompts, attempts). */
+ * Each function but access_look() runs in a write transaction and writes everything that belongs to its decision: the
+ * use, the log entry, the events and the last buzz. The caller acts on a decision only after the commit. call/call.h
+ * has the state of the call itself (prompts, attempts). */
 #pragma once
 #include "domain/access_guard.h"
 #include "domain/door_settings.h"

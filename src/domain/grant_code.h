@@ -1,6 +1,6 @@
 /* Visitor codes: two enabled passcodes of a building never have the same one (GRANT-8 to GRANT-10). A code belongs to
- * a passcode that can open, or will without a change. Both functions switch off another one that has g's code and
- * cannot open any more, so that switching it on again asks for its code. */
+ * a passcode that can open, or will without a change. grant_code_check() and grant_code_generate() switch off another
+ * one that has g's code and cannot open any more, so that switching it on again asks for its code. */
 #pragma once
 #include "domain/grant.h"
 

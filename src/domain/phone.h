@@ -37,8 +37,9 @@ struct phone_code {
 
 /* Creates a code for the number, which must have PHONE_FORM. The caller sends it after the commit; it is valid
  * after phone_code_sent. Fails, in this order, with ERR_ACCOUNT_NOT_FOUND, ERR_SUBSCRIPTION_REQUIRED,
- * ERR_NUMBER_NOT_PROVISIONED, ERR_ALREADY_VERIFIED, ERR_PHONE_IN_USE, ERR_MEMBER_LIMIT (RING_MEMBERS_MAX other members
- * have phones that ring), ERR_PHONE_CHANGE_LIMIT, ERR_PHONE_CODE_RATE_LIMIT. */
+ * ERR_NUMBER_NOT_PROVISIONED, ERR_ALREADY_VERIFIED, ERR_INVALID_PHONE_NUMBER (voice.destinations), ERR_PHONE_IN_USE,
+ * ERR_MEMBER_LIMIT (RING_MEMBERS_MAX other members have phones that ring), ERR_PHONE_CHANGE_LIMIT,
+ * ERR_PHONE_CODE_RATE_LIMIT, ERR_INVALID_PHONE_NUMBER (no minute is left for the call that tells the code). */
 enum err phone_code_new(struct tx *tx, const struct id *account, const struct id *member, struct str number,
                         struct phone_code *ret) CHECKED;
 /* Makes a code valid that was sent; it replaces the pending one. */
@@ -55,7 +56,7 @@ enum err phone_confirm(struct tx *tx, const struct id *account, const struct id 
 enum err phone_give_up(struct tx *tx, const struct id *account, const struct id *member) CHECKED;
 
 /* Sets the account's phone to a number that the operator has verified. Fails with ERR_ACCOUNT_NOT_FOUND,
- * ERR_PHONE_IN_USE. */
+ * ERR_INVALID_PHONE_NUMBER (voice.destinations), ERR_PHONE_IN_USE. */
 enum err phone_vouch(struct tx *tx, const struct id *account, struct str number) CHECKED;
 
 /* *ret: the account has verified the number, now or before, and no other account has it now. */

@@ -1,4 +1,4 @@
-/* The context of one transaction; every rule takes one. */
+/* The context of one transaction, which the rules that use the store or the time take. */
 #pragma once
 #include "base/arena.h"
 #include "base/clock.h"

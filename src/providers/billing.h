@@ -1,8 +1,9 @@
 /* Billing by a provider, Stripe or the built-in one, behind one table of functions (contract, Billing).
  *
- * Every function that changes something takes an idempotency key of the caller: a repeated call with the same key
- * repeats the first answer, so that a call that timed out can be resumed and nothing is bought twice. Results are in
- * the caller's arena, and are set only if the outcome is DONE. Any thread; all functions block. */
+ * Calls that cost money take an idempotency key of the caller: a repeated call with the same key repeats the first
+ * answer, so that a call that timed out can be resumed and nothing is bought twice. The other functions may be
+ * repeated. Results are in the caller's arena, and are set only if the outcome is DONE. Any thread; all functions
+ * block, but `event`. */
 #pragma once
 #include "base/config.h"
 #include "base/id.h"

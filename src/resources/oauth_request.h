@@ -20,7 +20,7 @@ struct oauth_request {
     struct str challenge;
     enum oauth_resource resource;
     uint32_t scopes;   /* that it asks for and that can be given; if there are none, a new key's */
-    const char *error; /* as in RFC 6749 section 4.1.2.1; NULL: it can be granted */
+    const char *error; /* as in RFC 6749 section 4.1.2.1 and RFC 8707 section 2; NULL: it can be granted */
 };
 
 /* Reads a query string, also an invalid one. `known` is the client with the address that a first reading gave, as its

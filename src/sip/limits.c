@@ -8,8 +8,8 @@
 
 #define REPEATED_MAX 500           /* in REPEATED_MS */
 #define REPEATED_MS  (64 * SIP_T1) /* libre keeps each for this long */
-#define LINES_MS     10000         /* between two log lines about suppressed ones */
-#define LINES_MAX    100           /* in that time */
+#define TOLD_MS      10000         /* between two log lines about suppressed ones */
+#define TOLD_MAX     100           /* calls in that time */
 
 bool sip_limits_may_repeat(struct sip_limits *l)
 {
@@ -24,13 +24,13 @@ bool sip_limits_may_repeat(struct sip_limits *l)
 bool sip_limits_may_tell(struct sip_limits *l)
 {
     const int64_t now_ms = tick_now_ms();
-    if (!l->lines_ms || now_ms - l->lines_ms >= LINES_MS) {
-        if (l->lines > LINES_MAX)
-            log_warn("sip calls refused and not logged count=%u", l->lines - LINES_MAX);
-        l->lines_ms = now_ms;
-        l->lines = 0;
+    if (!l->told_ms || now_ms - l->told_ms >= TOLD_MS) {
+        if (l->told > TOLD_MAX)
+            log_warn("sip calls refused and not logged count=%u", l->told - TOLD_MAX);
+        l->told_ms = now_ms;
+        l->told = 0;
     }
-    return ++l->lines <= LINES_MAX;
+    return ++l->told <= TOLD_MAX;
 }
 
 void sip_limits_refused(struct sip_limits *l, enum metric_label_REFUSAL limit)

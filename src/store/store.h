@@ -99,7 +99,7 @@ const char *store_failing(struct store *s);
 void store_log_library(const struct store *s);
 /* Something else about the store that the operator must know: a text that never changes; NULL: nothing. Any thread. */
 const char *store_warning(struct store *s);
-/* Runs a task and waits for it: for threads that may block (jobs, admin, tests). */
+/* Runs a task and waits for it: for threads that may block. */
 enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
 /* The same for an urgent write. */
 enum err store_run_urgent(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
@@ -113,8 +113,8 @@ void store_session_free(struct db *db);
 enum err store_session_begin(struct db *db) CHECKED;
 void store_session_idle(struct db *db);
 
-/* A connection for the calling thread alone, which waits for no task: for heartbeats. NULL where one process has the
- * store. Nothing is connected until the first run. */
+/* A connection for the calling thread alone, which waits for no task: for heartbeats, and notices of other nodes. NULL
+ * where one process has the store. Nothing is connected until the first run. */
 struct db *store_own_new(struct store *s);
 void store_own_free(struct db *db);
 /* Runs a body whose statements each commit by themselves (READ COMMITTED). Connects if necessary, and never tries

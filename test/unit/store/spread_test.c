@@ -163,15 +163,22 @@ static void each_statement_names_who_uses_it(void **state)
     assert_int_equal(missing, 0);
 }
 
-/* The row of the table begins with "| `name` | `owner` | `directories` |". */
-static void the_documentation_names_each_owner(void **state)
+/* The caller frees it. */
+static char *read_page(void)
 {
-    (void)state;
-    char *page = NULL, row[200];
+    char *page = NULL;
     FILE *file = fopen(SOURCE_DIR "/docs/scaling.md", "r");
     assert_non_null(file);
     assert_true(getdelim(&page, &(size_t){0}, '\0', file) > 0);
     fclose(file);
+    return page;
+}
+
+/* The row of the table begins with "| `name` | `owner` | `directories` |". */
+static void the_documentation_names_each_owner(void **state)
+{
+    (void)state;
+    char *page = read_page(), row[200];
     for (size_t i = 0; i < SPREAD_TABLES; i++) {
         const struct spread_table *t = &spread_tables[i];
         const char *quote = *t->directories ? "`" : "";
@@ -180,6 +187,30 @@ static void the_documentation_names_each_owner(void **state)
         if (!strstr(page, row))
             fail_msg("docs/scaling.md has no row%s", row);
     }
+    free(page);
+}
+
+/* The tables without a row are a sentence, "Small tables … are not in the list: `name` …, and the sandbox's." */
+static void the_documentation_names_each_table_without_an_owner(void **state)
+{
+    const struct store_fixture *f = *state;
+    char *page = read_page(), name[80];
+    char *list = strstr(page, "are not in the list: ");
+    assert_non_null(list);
+    *strstr(list, " the sandbox's.") = '\0';
+    PGconn *conn = PQconnectdb(f->dsn);
+    PGresult *tables = spread_query(conn, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()");
+    int missing = 0;
+    for (int i = 0; i < PQntuples(tables); i++) {
+        const char *table = PQgetvalue(tables, i, 0);
+        snprintf(name, sizeof name, "`%s`", table);
+        if (!table_named(table) && strncmp(table, "sandbox_", 8) != 0 && !strstr(list, name) && ++missing)
+            print_error("%s: neither in test/unit/store/spread.def nor in docs/scaling.md\n", table);
+    }
+    assert_true(PQntuples(tables) > (int)SPREAD_TABLES);
+    assert_int_equal(missing, 0);
+    PQclear(tables);
+    PQfinish(conn);
     free(page);
 }
 
@@ -269,6 +300,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_statement_names_who_uses_it),
         cmocka_unit_test(the_documentation_names_each_owner),
+        cmocka_unit_test_setup_teardown(the_documentation_names_each_table_without_an_owner,
+                                        store_fixture_open_postgresql, store_fixture_close),
         cmocka_unit_test_setup_teardown(no_statement_that_someone_waits_for_grows_with_the_number_of_buildings,
                                         store_fixture_open_postgresql, store_fixture_close),
     };
