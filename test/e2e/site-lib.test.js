@@ -154,8 +154,8 @@ describe('the library of the pages', () => {
     it('reads and writes times of fields by the building\'s clock, also when that changes', async () => {
         assert.deepEqual(await inPage(({ fromField, toField }) => [
             toField('2026-11-23T16:00:59Z'),
-            ...['2026-11-23T11:00', '2026-07-01T00:00', '2026-11-01T01:30', '2026-03-08T03:30'].map((text) => new Date(fromField(text)).toISOString()),
+            ...['2026-11-23T11:00', '2026-07-01T00:00', '2026-11-01T01:30', '2026-11-01T05:30', '2026-03-08T03:30', '2026-03-08T02:30', '2026-03-08T10:30'].map((text) => new Date(fromField(text)).toISOString()),
             Number.isNaN(fromField('')),
-        ]), ['2026-11-23T11:00', '2026-11-23T16:00:00.000Z', '2026-07-01T04:00:00.000Z', '2026-11-01T05:30:00.000Z', '2026-03-08T07:30:00.000Z', true]);
+        ]), ['2026-11-23T11:00', '2026-11-23T16:00:00.000Z', '2026-07-01T04:00:00.000Z', '2026-11-01T05:30:00.000Z', '2026-11-01T10:30:00.000Z', '2026-03-08T07:30:00.000Z', '2026-03-08T07:30:00.000Z', '2026-03-08T14:30:00.000Z', true]);
     });
 });

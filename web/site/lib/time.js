@@ -54,13 +54,15 @@ export function toField(at, timezone = zone) {
     return `${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}`;
 }
 
-/** The time of a datetime-local field by the building's clock, in milliseconds; of two of that name, the first; NaN without a time. @param {string} text */
+/** The time of a datetime-local field by the building's clock, in milliseconds; of two of that name, the first; of one that the clock leaves out, as much later; NaN without a time. @param {string} text */
 export function fromField(text) {
     const wanted = Date.parse(`${text}Z`);
     if (Number.isNaN(wanted)) return NaN;
     const shift = (/** @type {number} */ at) => Date.parse(`${toField(at)}Z`) - Math.floor(at / 60_000) * 60_000;
     const first = wanted - shift(wanted - 86_400_000);
-    return toField(first) === text ? first : wanted - shift(wanted + 86_400_000);
+    if (toField(first) === text) return first;
+    const second = wanted - shift(wanted + 86_400_000);
+    return toField(second) === text ? second : first;
 }
 
 /** A date and time in a zone, as "2026-11-21T17:30"; one without offset is in it. @param {string} at @param {string} timezone */
