@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Browser, checkAccessible, checkFits, checkForcedColours } from './lib/browser.js';
 import { ok } from './lib/client.js';
 import { COOKIE, signInBrowser } from './lib/site.js';
+import { written } from './lib/site-page.js';
 import { DAY, eventually, grant, HOUR, iso, message, now, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
 const SIGHTS = ['light', 'dark'].flatMap((colorScheme) => [320, 390, 1280].map((width) => ({ colorScheme, width })));
@@ -81,7 +82,7 @@ describe('the page Access', () => {
         await press(page, 'Save');
         await sheet.getByRole('button', { name: 'Send' }).waitFor();
         assert.equal(await sheet.locator('.invitation').count(), 1);
-        await sheet.getByText(`Nobody has got in by the number ${home.virtual_number} yet`).waitFor();
+        await sheet.getByText(`Nobody has got in by the number ${written(home.virtual_number)} yet`).waitFor();
         await page.keyboard.press('Escape');
         await isClosed(page);
         assert.equal(await page.getByText(SHUT).count(), 0);
@@ -344,6 +345,43 @@ describe('the page Access', () => {
         await page.getByText('Nothing matches.').waitFor();
         await press(page, 'Show all');
         await eventually(async () => (await rows(page)).length === 50, 'the first rows again');
+        await closing(page);
+    });
+
+    it('keeps what is looked for in its address, and finds names without their accents', async () => {
+        const person = await resident(client);
+        await grant(person, { type: 'passcode', label: 'Nguyễn' });
+        await grant(person, { type: 'passcode', label: 'Zoë', enabled: false });
+        const page = await open(person);
+        const search = page.getByLabel('Search by name or code');
+        await search.fill('nguyen');
+        await shows(page, 'Nguyễn');
+        await search.fill('zoe');
+        await page.getByText('Nothing matches.').waitFor();
+        await press(page, 'Off or ended');
+        await shows(page, 'Zoë');
+        await page.reload();
+        await shows(page, 'Zoë');
+        assert.deepEqual([await search.inputValue(), await button(page, 'Off or ended').getAttribute('aria-pressed')], ['zoe', 'true']);
+        await details(page, 'Zoë');
+        await page.goBack(); // closes the sheet
+        await isClosed(page);
+        await shows(page, 'Zoë');
+        await page.goBack();
+        await page.getByText('Nothing matches.').waitFor();
+        await page.goBack();
+        await shows(page, 'Nguyễn');
+        assert.deepEqual([await search.inputValue(), new URL(page.url()).search], ['', '']);
+        await purpose(page, 'A guest');
+        await page.getByLabel('Name', { exact: true }).fill('Anna');
+        await press(page, 'Create');
+        await page.getByRole('heading', { name: 'Share: Anna' }).waitFor();
+        await press(page, 'Close');
+        await isClosed(page);
+        await shows(page, 'Anna', 'Nguyễn');
+        await page.goto(`${url}?status=__proto__&kind=x&q=%3Cimg%3E`);
+        await page.getByText('Nothing matches.').waitFor();
+        assert.deepEqual([await search.inputValue(), await button(page, 'Active').getAttribute('aria-pressed')], ['<img>', 'true']);
         await closing(page);
     });
 

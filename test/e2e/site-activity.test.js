@@ -173,8 +173,8 @@ describe('the page of visits', () => {
         await page.getByLabel('Period').selectOption('Yesterday');
         await page.getByText('No visit matches').waitFor();
         await page.getByLabel('Period').selectOption('Choose days');
-        await page.getByLabel('To', { exact: true }).fill('2020-01-02');
-        await page.getByLabel('From').fill('2020-01-01');
+        await page.getByLabel('To', { exact: true }).fill('2020-01-02T06:00');
+        await page.getByLabel('From').fill('2020-01-01T22:00');
         await page.getByText('No visit matches').waitFor();
         await page.getByRole('button', { name: 'Show everything' }).click();
         await settle(page, 2);
@@ -205,11 +205,27 @@ describe('the page of visits', () => {
         await closing(page);
     });
 
+    it('filters by hours of the building\'s clock, a minute with its last moment', async () => {
+        const person = await visited();
+        await changeSettings(person, { timezone: 'Asia/Tokyo' });
+        const [{ started_at: at }] = ok(await person.client.get('/v1/visits')).data;
+        const minute = (offset) => new Intl.DateTimeFormat('sv', { timeZone: 'Asia/Tokyo', dateStyle: 'short', timeStyle: 'short' }).format(Date.parse(at) + offset * 60_000).replace(' ', 'T');
+        const page = await openSigned(browser, w, person, `/activity?period=days&from=${minute(-2)}&to=${minute(0)}`, { timezoneId: 'America/New_York' });
+        await settle(page, 2);
+        await page.getByLabel('To', { exact: true }).fill(minute(-2));
+        await page.getByText('No visit matches').waitFor();
+        await page.getByLabel('To', { exact: true }).fill(minute(1));
+        await settle(page, 2);
+        await page.getByLabel('From').fill(minute(1));
+        await page.getByText('No visit matches').waitFor();
+        await closing(page);
+    });
+
     it('takes from its address only what it knows', async () => {
         const person = await visited();
-        const page = await openSigned(browser, w, person, '/activity?kind=__proto__&unlock=x&opener=+&period=days&from=x&to=2020-01-01&q=%3Cimg%3E');
+        const page = await openSigned(browser, w, person, '/activity?kind=__proto__&unlock=x&opener=+&period=days&from=2020-99-99&to=2020-01-01&q=%3Cimg%3E');
         await page.getByText('No visit matches').waitFor();
-        assert.deepEqual([await page.getByLabel('From').inputValue(), await page.getByRole('searchbox').inputValue()], ['2020-01-01', '<img>']);
+        assert.deepEqual([await page.getByLabel('From').inputValue(), await page.getByLabel('To', { exact: true }).inputValue(), await page.getByRole('searchbox').inputValue()], ['2020-01-01T00:00', '2020-01-01T23:59', '<img>']);
         await closing(page);
     });
 

@@ -8,6 +8,7 @@ import { whenSeen } from './lib/live.js';
 import { missingNote } from './lib/missing.js';
 import { hears } from './lib/pass_form.js';
 import { at, data, refresh, tellError } from './lib/page.js';
+import { addressWith, folded } from './lib/search.js';
 import { errorText, t } from './lib/texts.js';
 import { exactly, when } from './lib/time.js';
 import { h, icon, patch } from './lib/view.js';
@@ -30,7 +31,7 @@ const leaving = new Set();
 /** IDs of codes that are shown. @type {Set<string>} */
 const revealed = new Set();
 
-let view = 'active', kind = '', typed = '', room = PAGE, loading = false, problem = '';
+let usual = 'active', view = '', kind = '', typed = '', room = PAGE, loading = false, problem = '';
 
 // ---- reading ----
 
@@ -54,8 +55,7 @@ function filtersNow() {
 function matches(grant) {
     if (leaving.has(grant.id)) return false;
     if (kind && grant.type !== kind) return false;
-    const words = typed.trim().toLocaleLowerCase();
-    if (words && !`${grant.label} ${grant.access_code ?? ''}`.toLocaleLowerCase().includes(words)) return false;
+    if (!folded(`${grant.label} ${grant.access_code ?? ''}`).includes(folded(typed))) return false;
     return view === 'all' || (view === 'ended' ? hasEnded(grant) : statusOf(grant) === view);
 }
 
@@ -87,9 +87,23 @@ async function fill() {
     }
 }
 
-/** Shows other grants. */
+// ---- what is looked for, in the page's address ----
+
+/** Shows what the address says. What it does not know is left out. */
 function look() {
+    const query = new URLSearchParams(location.search);
+    view = VIEWS.find((one) => one === query.get('status')) ?? usual;
+    kind = KINDS.find((one) => one === query.get('kind')) ?? '';
+    typed = (query.get('q') ?? '').slice(0, 120);
     room = PAGE;
+}
+
+/** Looks for something else. @param {{status?: string, kind?: string, q?: string}} values @param {boolean} [typing] */
+function lookFor({ status = view, ...values }, typing = false) {
+    const url = addressWith({ kind, q: typed, ...values, status: status === usual ? '' : status });
+    if (history.state?.sheet || (typing && typed)) history.replaceState(null, '', url); // the entry of a sheet that was closed
+    else if (url.href !== location.href) history.pushState(null, '', url);
+    look();
     fill();
 }
 
@@ -116,11 +130,9 @@ async function offer(grant, codesLeft) {
 async function make(purpose, like) {
     const made = await create(purpose, like, (code) => taken(code));
     if (!made) return;
-    typed = '';
-    kind = '';
-    view = statusOf(made) === 'scheduled' ? 'scheduled' : 'active';
     put(made);
     await offer(made, made.codes_left);
+    lookFor({ status: statusOf(made) === 'scheduled' ? 'scheduled' : 'active', kind: '', q: '' });
 }
 
 /** @param {Grant} grant @param {object} body @param {string} text */
@@ -257,15 +269,15 @@ function filter(legend, values, texts, chosen, choose) {
 function filters() {
     return h('div', { class: 'finder', key: 'finder' },
         h('div', { class: 'search' }, drawing('M10.500 4a6.500 6.500 0 1 1 0 13 6.500 6.500 0 0 1 0-13zM15.500 15.500 20 20'),
-            h('input', { type: 'search', 'aria-label': t('search'), placeholder: t('search'), maxlength: 120, value: typed, autocomplete: 'off', oninput: (/** @type {Event} */ event) => { typed = /** @type {HTMLInputElement} */ (event.target).value; look(); } })),
-        filter(t('status'), VIEWS, [t('active'), t('scheduled'), t('over'), t('all')], view, (value) => { view = value; look(); }),
-        (grants.size > FEW || kind !== '') && filter(t('kind'), KINDS, [t('every'), t('codes'), t('timers'), t('routines')], kind, (value) => { kind = value; look(); }));
+            h('input', { type: 'search', 'aria-label': t('search'), placeholder: t('search'), maxlength: 120, value: typed, autocomplete: 'off', oninput: (/** @type {Event} */ event) => lookFor({ q: /** @type {HTMLInputElement} */ (event.target).value }, true) })),
+        filter(t('status'), VIEWS, [t('active'), t('scheduled'), t('over'), t('all')], view, (status) => lookFor({ status })),
+        (grants.size > FEW || kind !== '') && filter(t('kind'), KINDS, [t('every'), t('codes'), t('timers'), t('routines')], kind, (one) => lookFor({ kind: one })));
 }
 
 function empty() {
     const filtered = typed !== '' || kind !== '';
     return h('div', { class: 'empty', key: 'empty' }, h('p', null, filtered ? t('none_found') : { active: t('none_active'), scheduled: t('none_scheduled'), ended: t('none_ended'), all: t('none_active') }[view]),
-        (filtered || view !== 'all') && h('button', { type: 'button', onclick: () => { typed = ''; kind = ''; view = 'all'; look(); } }, t('show_all')));
+        (filtered || view !== 'all') && h('button', { type: 'button', onclick: () => lookFor({ q: '', kind: '', status: 'all' }) }, t('show_all')));
 }
 
 function list() {
@@ -293,7 +305,12 @@ function draw() {
 }
 
 keep('', data.grants);
-if (![...grants.values()].some((grant) => statusOf(grant) === 'active')) view = 'all';
+if (![...grants.values()].some((grant) => statusOf(grant) === 'active')) usual = 'all';
+look();
+addEventListener('popstate', () => {
+    look();
+    fill();
+});
 draw();
 if (lists.get('')?.more) fill();
 setInterval(draw, 20_000);
@@ -335,6 +352,6 @@ whenSeen(isNews, async (events) => {
 // Home leads here to make something.
 const wanted = new URLSearchParams(location.search).get('new');
 if (wanted !== null) {
-    history.replaceState(null, '', location.pathname);
+    history.replaceState(null, '', addressWith({ new: '' }));
     make(wanted);
 }

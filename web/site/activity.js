@@ -146,8 +146,8 @@ function filters() {
     field({ name: 'unlock', label: t('grant'), value: filter.unlock, options: [['', t('every_grant')], ...optionsOf(names(), filter.unlock)] }),
     (openersOf().size > 0 || filter.opener) && field({ name: 'opener', label: t('opener'), value: filter.opener, options: [['', t('anybody')], ...optionsOf(openers, filter.opener)] }),
     field({ name: 'period', label: t('period'), value: filter.period, options: [['', t('always')], ['today', t('today')], ['yesterday', t('yesterday')], ['week', t('week')], ['month', t('month')], ['days', t('days')]] }),
-    filter.period === 'days' && field({ name: 'from', label: t('from'), type: 'date', value: filter.from, max: today() }),
-    filter.period === 'days' && field({ name: 'to', label: t('to'), type: 'date', value: filter.to, max: today() }));
+    filter.period === 'days' && field({ name: 'from', label: t('from'), type: 'datetime-local', value: filter.from, max: `${today()}T23:59` }),
+    filter.period === 'days' && field({ name: 'to', label: t('to'), type: 'datetime-local', value: filter.to, max: `${today()}T23:59` }));
 }
 
 // ---- the list ----

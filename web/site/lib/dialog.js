@@ -1,5 +1,6 @@
 // Dialogs over the page, and the short messages at its bottom.
-import { t } from './texts.js';
+import { CallError } from './call.js';
+import { errorText, t } from './texts.js';
 import { h, icon, patch } from './view.js';
 
 /** @typedef {import('./view.js').Child} Child */
@@ -22,7 +23,8 @@ function settle() {
     }
 }
 
-addEventListener('popstate', () => {
+addEventListener('popstate', (event) => {
+    if (leaving || open.length > 0) event.stopImmediatePropagation(); // the page stays where it is
     if (!leaving) open.at(-1)?.();
     leaving = false;
     settle();
@@ -39,7 +41,8 @@ const isTyped = ({ target }) => /** @type {Element} */ (target).matches('textare
  * something was typed.
  * @template T
  * @param {string} title
- * @param {(close: (value?: T) => void, draw: () => void) => Child[]} render its content; `draw` asks for it again
+ * @param {(close: (value?: T) => void, draw: () => void, step: (act: () => Promise<unknown>) => Promise<void>) => Child[]} render
+ *   its content; `draw` asks for it again; `step` does one thing at a time, draws, and the dialog tells why it failed
  * @returns {Promise<T | undefined>} what was given to `close`
  */
 export function dialog(title, render) {
@@ -55,13 +58,29 @@ export function dialog(title, render) {
         open = open.filter((one) => one !== ask);
         element.close();
     };
+    let busy = false, problem = '';
+    const step = async (/** @type {() => Promise<unknown>} */ act) => {
+        if (busy) return;
+        busy = true;
+        problem = '';
+        try {
+            await act();
+        } catch (error) {
+            if (!(error instanceof CallError)) throw error;
+            problem = errorText(error.code);
+        } finally {
+            busy = false;
+            draw();
+        }
+    };
     const ask = async () => {
         if (!typed || await confirm(t('page.discard'), t('page.discard_hint'), t('page.discard_do'))) close();
     };
     const draw = () => patch(element, h('div', { class: 'sheet' },
         h('div', { class: 'head' }, h('h2', { id, tabindex: '-1' }, title),
             h('button', { class: 'round plain', type: 'button', 'aria-label': t('page.close'), onclick: () => close() }, icon('no'))),
-        render(close, draw)));
+        problem && h('p', { class: 'note bad', role: 'alert', key: 'problem' }, problem),
+        render(close, draw, step)));
     element.addEventListener('click', (event) => { if (event.target === element) ask(); });
     element.addEventListener('input', (event) => { typed ||= isTyped(event); });
     element.addEventListener('cancel', (event) => {

@@ -10,7 +10,7 @@ import { missingNote, shut } from './missing.js';
 import { sentence } from './pass.js';
 import { grantValues, hears, PASS_ERRORS, passBody, passChange, passFields, purposeValues, typedIn, withChange } from './pass_form.js';
 import { copy, share } from './share.js';
-import { errorText, t } from './texts.js';
+import { t } from './texts.js';
 import { fromField, length, now, toField, when, zone } from './time.js';
 import { h, icon } from './view.js';
 
@@ -52,7 +52,7 @@ function refuseTaken({ access_code: code }, taken) {
 
 /**
  * Makes a pass: for a purpose, or one like a grant that there is.
- * @param {string} purpose "guest", "parcel", "cleaner" or "party" @param {Grant} [like]
+ * @param {string} purpose "guest", "parcel", "cleaner", "party" or "next", who buzzes next @param {Grant} [like]
  * @param {(code: string) => boolean} [taken] has another grant this code?
  * @returns {Promise<Grant | undefined>}
  */
@@ -159,22 +159,18 @@ function laterEnds(grant) {
  * @param {Grant} grant @returns {Promise<Grant | undefined>} as it is now
  */
 export function extend(grant) {
-    let problem = '';
-    return dialog(t('grant.extend_title', { label: grant.label }), (/** @type {(made?: Grant) => void} */ close, draw) => {
-        const give = async (/** @type {number | null} */ end) => {
+    return dialog(t('grant.extend_title', { label: grant.label }), (/** @type {(made?: Grant) => void} */ close, _, step) => {
+        const give = (/** @type {number | null} */ end) => step(async () => {
             const body = { [grant.pass ? 'until' : 'ends_at']: end && new Date(end).toISOString() };
             try {
                 close(await change(grant, grant.type === 'timer' ? { ...body, enabled: true } : body));
             } catch (error) {
-                if (!(error instanceof CallError)) throw error;
-                problem = errorText(error.code);
-                if (error.code === 'VERSION_CONFLICT') grant = await reread(grant).catch(() => grant);
-                draw();
+                if (error instanceof CallError && error.code === 'VERSION_CONFLICT') grant = await reread(grant).catch(() => grant);
+                throw error;
             }
-        };
+        });
         return [
             h('p', { class: 'quiet' }, lineOf(grant)),
-            problem && h('p', { class: 'note bad', role: 'alert' }, problem),
             h('ul', { class: 'rows ends' }, laterEnds(grant).map(([text, end]) => h('li', { key: text },
                 h('button', { type: 'button', onclick: () => give(end) }, h('b', null, text), h('span', { class: 'quiet num' }, t('grant.until', { time: when(end) }))))),
             grant.type === 'passcode' && h('li', { key: 'none' }, h('button', { type: 'button', onclick: () => give(null) }, h('b', null, t('grant.no_end'))))),
@@ -206,24 +202,8 @@ export function shareSheet(grant, codesLeft) {
     let link;
     /** @type {Promise<void> | undefined} */
     let first;
-    let problem = '';
-    let busy = false;
-    return dialog(t('grant.share_title', { label: grant.label }), (_, draw) => {
-        const read = async (/** @type {() => Promise<Link>} */ ask) => {
-            if (busy) return;
-            busy = true;
-            problem = '';
-            try {
-                link = await ask();
-            } catch (error) {
-                if (!(error instanceof CallError)) throw error;
-                problem = errorText(error.code);
-                link ??= { url: null };
-            } finally {
-                busy = false;
-                draw();
-            }
-        };
+    return dialog(t('grant.share_title', { label: grant.label }), (_, draw, step) => {
+        const read = (/** @type {() => Promise<Link>} */ ask) => step(async () => { link = await ask(); });
         const flip = async (/** @type {boolean} */ on) => {
             await first;
             await read(on ? () => call('POST', path, { timezone: zone })
@@ -233,7 +213,7 @@ export function shareSheet(grant, codesLeft) {
                 });
         };
         const opens = !shut();
-        if (opens && !link && !busy) first = read(() => call('GET', path));
+        if (opens) first ??= read(() => call('GET', path));
         const url = link?.url ?? undefined, pass = passOf(grant);
         const text = url ? t('grant.invite_link', { building: building.label }) : invitation(grant, building.label);
         return [
@@ -243,7 +223,6 @@ export function shareSheet(grant, codesLeft) {
             opens && h('p', { class: 'invitation', key: 'invitation' }, text, url && h('span', { class: 'url' }, url)),
             codesLeft !== undefined && h('p', { class: 'note', key: 'codes' }, t('grant.codes_left', { count: codesLeft })),
             grant.type === 'timer' && opensNow(grant) && h('p', { class: 'hint', key: 'timer' }, t('grant.timer_hint')),
-            problem && h('p', { class: 'note bad', role: 'alert', key: 'problem' }, problem),
             opens && guestPage(link ?? { url: null }, flip),
             opens && h('div', { class: 'actions', key: 'actions' },
                 h('button', { class: 'primary', type: 'button', onclick: () => share({ title: building.label, text, url }) }, icon('share'), t('grant.send')),

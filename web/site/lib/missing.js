@@ -2,6 +2,7 @@
 // texts: setup.
 import { data, has } from './data.js';
 import { refresh, tellError } from './page.js';
+import { phoneText } from './phone.js';
 import { choosePlan, setTone } from './setup.js';
 import { t } from './texts.js';
 import { h } from './view.js';
@@ -32,7 +33,7 @@ export function missingNote(draw) {
         subscription: () => [t('setup.lacks_subscription'), has('/billing') && button(t('setup.plan'), choosePlan)],
         number: () => [t('setup.lacks_number')],
         unlock_tone: () => [t('setup.lacks_tone'), number && has('/building') && button(t('setup.tone_do'), setTone)],
-        call_box: () => (number ? [t('setup.lacks_call_box', { number }), has('/building') && h('a', { class: 'button', href: '/building#letter' }, t('setup.letter'))] : []),
+        call_box: () => (number ? [t('setup.lacks_call_box', { number: phoneText(number) }), has('/building') && h('a', { class: 'button', href: '/building#letter' }, t('setup.letter'))] : []),
     };
     return missing().length > 0 && h('div', { class: 'note missing', key: 'missing' }, shut() && h('p', { key: 'shut' }, h('b', null, t('setup.shut'))),
         missing().map((part) => [part, lines[part]()]).map(([part, [text, act]]) => text && h('p', { key: part, class: 'num' }, text, act && ' ', act)));
