@@ -4,11 +4,11 @@
 import { after, afterEach, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { Browser, checkAccessible } from './lib/browser.js';
+import { Browser, checkAccessible, checkFits } from './lib/browser.js';
 import { added, owner, verifyPhone } from './lib/buildings.js';
 import { ok } from './lib/client.js';
 import { checkSights, HOSTILE, openSigned, picture, written } from './lib/site-page.js';
-import { eventually, grant, message, resident, signIn, useWorld, visit } from './lib/world.js';
+import { eventually, grant, message, provisioned, resident, signIn, useWorld, visit } from './lib/world.js';
 
 describe('the page of a building', () => {
     const w = useWorld();
@@ -22,7 +22,7 @@ describe('the page of a building', () => {
     const closing = (page) => page.context().close();
     const settingsOf = async (person) => ok(await person.client.get(`/v1/buildings/${person.building.id}/settings`));
     const part = (page, name) => page.getByRole('region', { name, exact: true });
-    const save = (page, name) => part(page, name).getByRole('button', { name: 'Save' }).click();
+    const save = (page) => page.locator('.bar').getByRole('button', { name: 'Save' }).click();
     const saved = (page) => page.getByRole('status').getByText('Saved', { exact: true }).first().waitFor();
 
     it('saves the key and how it is sent, with the keyboard alone', async () => {
@@ -55,7 +55,7 @@ describe('the page of a building', () => {
         await card.getByLabel('City').fill('Salem');
         await card.getByLabel('State or province').selectOption('OR');
         await card.getByLabel('Postal code').fill('97301');
-        await Promise.all([page.waitForEvent('load'), card.getByRole('button', { name: 'Save' }).click()]);
+        await Promise.all([page.waitForEvent('load'), save(page)]);
         await page.getByRole('heading', { name: 'The Mill', level: 1 }).waitFor();
         await page.locator('#place').getByText('The Mill').waitFor();
         const letter = await part(page, 'Letter to the manager').innerText();
@@ -63,7 +63,7 @@ describe('the page of a building', () => {
         await checkAccessible(page);
         await picture(page, 'building-named');
         await part(page, 'This door').getByLabel('City').fill('');
-        await save(page, 'This door');
+        await save(page);
         assert.ok(await part(page, 'This door').getByLabel('City').evaluate((input) => input.matches(':invalid')));
         const { label, address, call_box_name: name } = await settingsOf(person);
         assert.deepEqual([label, name, address.street], ['The Mill', 'Ortega 4B', '1 Mill Lane']);
@@ -83,12 +83,12 @@ describe('the page of a building', () => {
         await page.getByLabel('Calls from other numbers').selectOption('Are rejected');
         await checkAccessible(page);
         await picture(page, 'building-callers');
-        await save(page, 'Who may open');
+        await save(page);
         await saved(page);
         assert.deepEqual((await settingsOf(person)).callers, { mode: 'listed', numbers: ['+15553330000'], others: 'reject' });
         assert.equal((await visit(client, { to: person.number, from: '+18005550199' })).outcome, 'rejected');
         await page.getByLabel('Only this call box may open').uncheck();
-        await save(page, 'Who may open');
+        await save(page);
         await eventually(async () => (await settingsOf(person)).callers.mode === 'any', 'any caller');
         await closing(page);
     });
@@ -102,7 +102,7 @@ describe('the page of a building', () => {
         await welcome.fill('Hello.\nCode, please.');
         await page.getByLabel('After a wrong code').fill('');
         await page.getByText('20 of 119').waitFor();
-        await save(page, 'Greetings');
+        await save(page);
         await saved(page);
         const settings = await settingsOf(person);
         assert.deepEqual([settings.greeting_welcome, settings.greeting_denied], ['Hello. Code, please.', '']);
@@ -123,9 +123,54 @@ describe('the page of a building', () => {
         await page.getByRole('button', { name: 'Hear it' }).nth(2).click();
         await page.getByText('An empty greeting is not spoken.').waitFor();
         await page.getByLabel('The building’s time zone').selectOption('Asia/Tokyo');
-        await Promise.all([page.waitForEvent('load'), save(page, 'Time zone')]);
+        await Promise.all([page.waitForEvent('load'), save(page)]);
         assert.equal(await page.getByLabel('The building’s time zone').inputValue(), 'Asia/Tokyo');
         assert.equal((await settingsOf(person)).timezone, 'Asia/Tokyo');
+        await closing(page);
+    });
+
+    it('has the key first until it is set, then what is used most, and saves all at once or discards it', async () => {
+        const session = await signIn(client);
+        const person = { ...session, building: await provisioned(session) };
+        const page = await open(person);
+        const cards = () => page.locator('.settings h2').allInnerTexts();
+        const KEY = 'The key that opens the door', OTHERS = ['Phones', 'Greetings', 'This door'];
+        assert.deepEqual(await cards(), [KEY, ...OTHERS]);
+        const bar = page.locator('.bar');
+        assert.equal(await bar.isVisible(), false);
+        await page.getByLabel('Key', { exact: true }).fill('9');
+        await bar.getByText('Not saved yet').waitFor();
+        const { y, height } = await bar.boundingBox(), tabs = await page.locator('.tabs').boundingBox();
+        assert.ok(y + height <= tabs.y, 'it is seen above the pages');
+        await page.getByLabel('When the door opens').fill('Come up.');
+        await page.getByLabel('Ring for (seconds)').fill('45');
+        await page.getByLabel('Name on the call box').fill('Ortega 4B');
+        const changes = [];
+        page.on('request', (one) => { if (one.method() === 'PATCH') changes.push(one.postDataJSON()); });
+        await checkAccessible(page);
+        await picture(page, 'building-unsaved');
+        await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+        await checkFits(page);
+        await page.evaluate(() => { document.documentElement.style.fontSize = ''; });
+        await save(page);
+        await saved(page);
+        await bar.waitFor({ state: 'hidden' });
+        assert.deepEqual(changes.map((one) => Object.keys(one)), [['unlock_tone', 'greeting_granted', 'call_box_name', 'ring']]);
+        const { unlock_tone: tone, greeting_granted: greeting, call_box_name: name, ring } = await settingsOf(person);
+        assert.deepEqual([tone, greeting, name, ring.seconds], ['9', 'Come up.', 'Ortega 4B', 45]);
+        await page.reload();
+        await page.getByLabel('Key', { exact: true }).waitFor();
+        assert.deepEqual(await cards(), [...OTHERS, KEY]);
+        await page.getByLabel('Key', { exact: true }).fill('8');
+        await page.getByLabel('City').fill('Salem');
+        await page.getByRole('button', { name: 'Add a phone' }).click();
+        await page.keyboard.type('(514) 555-0199');
+        await bar.getByRole('button', { name: 'Discard' }).click();
+        await bar.waitFor({ state: 'hidden' });
+        assert.deepEqual([await page.getByLabel('Key', { exact: true }).inputValue(), await page.getByLabel('City').inputValue(), await page.locator('.number').count()], ['9', '', 0]);
+        await page.getByLabel('Key', { exact: true }).fill('8');
+        await page.getByLabel('Key', { exact: true }).fill('9');
+        await bar.waitFor({ state: 'hidden' });
         await closing(page);
     });
 
@@ -136,7 +181,7 @@ describe('the page of a building', () => {
         const other = async (body) => ok(await person.client.patch(path, body, { headers: { 'If-Match': (await settingsOf(person)).version } }));
         await other({ unlock_tone: '7' });
         await page.getByLabel('Key', { exact: true }).fill('5');
-        await save(page, 'The key that opens the door');
+        await save(page);
         const dialog = page.getByRole('dialog', { name: 'Someone else changed this' });
         await dialog.waitFor();
         assert.deepEqual(await dialog.locator('dd b').allInnerTexts(), ['5', '7']);
@@ -146,13 +191,13 @@ describe('the page of a building', () => {
         await dialog.waitFor({ state: 'detached' });
         assert.equal(await page.getByLabel('Key', { exact: true }).inputValue(), '5');
         await page.waitForFunction(() => document.querySelector('form[aria-busy=true]') === null);
-        await save(page, 'The key that opens the door');
+        await save(page);
         await dialog.getByRole('button', { name: 'Keep the others' }).click();
         await page.waitForFunction(() => document.querySelector('[name=unlock_tone]').value === '7');
         assert.equal((await settingsOf(person)).unlock_tone, '7');
         await other({ unlock_tone: '8' });
         await page.getByLabel('Key', { exact: true }).fill('5');
-        await save(page, 'The key that opens the door');
+        await save(page);
         await page.getByRole('button', { name: 'Save yours' }).click();
         await saved(page);
         assert.equal((await settingsOf(person)).unlock_tone, '5');
@@ -169,12 +214,12 @@ describe('the page of a building', () => {
         await page.keyboard.type('(514) 555-0198');
         await page.getByLabel('They ring').selectOption('One after the other');
         await page.getByLabel('Visitors may leave a message').check();
-        await save(page, 'Phones');
+        await save(page);
         await saved(page);
         const { ring } = await settingsOf(person);
         assert.deepEqual([ring.numbers, ring.strategy, ring.message], [['+15145550199', '+15145550198'], 'order', true]);
         await page.getByRole('button', { name: 'Remove phone 1' }).click();
-        await save(page, 'Phones');
+        await save(page);
         await page.waitForFunction(() => document.querySelectorAll('.number input').length === 1);
         await page.waitForFunction(() => document.querySelector('form[aria-busy=true]') === null);
         assert.deepEqual((await settingsOf(person)).ring.numbers, ['+15145550198']);
@@ -390,7 +435,7 @@ describe('the page of a building', () => {
         await greeting.fill('Hello');
         await page.reload();
         await greeting.fill('Hello');
-        await save(page, 'Greetings');
+        await save(page);
         await saved(page);
         await page.reload();
         await greeting.waitFor();

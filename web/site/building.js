@@ -74,20 +74,70 @@ async function save(change) {
         const mine = await chooseMine(change, theirs);
         if (mine === undefined) return false; // what was typed stays, and is asked about again
         settings = theirs;
-        if (!mine) {
-            forms += 1;
-            take();
-            toast(t('theirs_kept'));
-            return true;
-        }
-        return save(change);
+        if (mine) return save(change);
+        begin();
+        toast(t('theirs_kept'));
+        return true;
     }
-    take();
     toast(t('saved'));
     return true;
 }
 
-/** Other fields once the saved settings are to be seen. */
+// ---- all settings are one form, whose bar is seen while something is not saved ----
+
+const formOf = () => /** @type {HTMLFormElement | null} */ (document.querySelector('form.settings'));
+
+/** @param {any} mine @param {any} saved @returns {boolean} */
+const differs = (mine, saved) => (mine === null || typeof mine !== 'object' || Array.isArray(mine) ? JSON.stringify(mine) !== JSON.stringify(saved)
+    : Object.entries(mine).some(([name, one]) => differs(one, saved?.[name])));
+
+/** What of the settings the fields change. @param {HTMLFormElement} element @returns {Record<string, any>} */
+const changeOf = (element) => Object.fromEntries(Object.entries(valuesOf(element)).filter(([name, value]) => differs(value, settings[/** @type {keyof Settings} */ (name)])));
+
+/** What the fields say, in the words of the service. @param {HTMLFormElement} element @returns {Record<string, any>} */
+function valuesOf(element) {
+    const all = [...new FormData(element)].map(([name, value]) => /** @type {[string, string]} */ ([name, String(value)]));
+    const values = Object.fromEntries(all);
+    const those = (/** @type {string} */ prefix) => all.filter(([name, value]) => name.startsWith(prefix) && value !== '').map(([, value]) => value);
+    const callers = those('caller'), only = values.only === 'on' && callers.length > 0;
+    return {
+        unlock_tone: values.unlock_tone.trim() || null,
+        release: {
+            mode: values.mode, length_ms: Number(values.length_ms), gap_ms: Number(values.gap_ms), delay_ms: Number(values.delay_ms),
+            repeat: Number(values.repeat), before_greeting: values.before_greeting === 'on',
+        },
+        ...Object.fromEntries(GREETINGS.map((name) => [name, oneLine(values[name])])),
+        label: values.label.trim(), call_box_name: values.call_box_name.trim() || null, address: isGiven() ? addressOf(values) : null,
+        timezone: values.timezone === zoneOf() ? settings.timezone : values.timezone,
+        ring: { numbers: those('number').map(e164), strategy: values.strategy, seconds: Number(values.seconds), accept: values.accept === 'on', message: values.message === 'on' },
+        ...values.others && { callers: { mode: only ? 'listed' : 'any', numbers: only ? callers : settings.callers.numbers, others: values.others } },
+    };
+}
+
+/** @param {HTMLFormElement} element */
+async function saveAll(element) {
+    const { label, timezone } = settings;
+    const change = changeOf(element);
+    if (Object.keys(change).length > 0 && !await save(change)) return false;
+    if (element.querySelector('.bar')?.contains(document.activeElement)) at('main').focus({ preventScroll: true });
+    take();
+    if (label !== settings.label || timezone !== settings.timezone) location.reload(); // all of the page has the name and the zone
+    return true;
+}
+
+const settingsForm = () => form({
+    class: 'column settings', key: `settings-${forms}`, bar: true, errors: { INVALID_TONE: 'unlock_tone' },
+    oninput: (/** @type {Event} */ event) => {
+        if (PLACE.includes(/** @type {HTMLInputElement} */ (event.target).name)) place = changed(place, event);
+        draw();
+    },
+    submit: (_, __, element) => saveAll(element),
+    more: [h('button', { class: 'plain', type: 'button', onclick: begin }, t('page.discard_do')), h('span', { class: 'small quiet' }, t('unsaved'))],
+}, isNew && toneCard(), phoneCard(), greetingCard(), placeCard(), callersCard(), !isNew && toneCard());
+
+/** The key comes first until it is set. */
+const isNew = !settings.unlock_tone;
+/** Counts the forms that have begun with the saved settings. */
 let forms = 0;
 /** @type {{key: number, value: string}[]} */
 let numbers = [];
@@ -104,6 +154,12 @@ function take() {
     draw();
 }
 
+/** Shows the saved settings in place of all that was typed. */
+function begin() {
+    forms += 1;
+    take();
+}
+
 // ---- the key ----
 
 /** @param {keyof Release} name @param {number} min @param {number} max @param {number} step */
@@ -111,23 +167,13 @@ const milliseconds = (name, min, max, step) => field({ name, label: NAMES[name],
 
 function toneCard() {
     const { release } = settings;
-    return h('section', { class: 'card', 'aria-labelledby': 'tone', key: `tone-${forms}` }, h('h2', { id: 'tone' }, t('tone')), h('p', { class: 'quiet' }, t('tone_hint')),
-        form({
-            class: 'stack', errors: { INVALID_TONE: 'unlock_tone' },
-            submit: (values) => save({
-                unlock_tone: values.unlock_tone.trim(),
-                release: {
-                    mode: values.mode, length_ms: Number(values.length_ms), gap_ms: Number(values.gap_ms), delay_ms: Number(values.delay_ms),
-                    repeat: Number(values.repeat), before_greeting: values.before_greeting === 'on',
-                },
-            }),
-        },
+    return h('section', { class: 'card stack', 'aria-labelledby': 'tone', key: 'tone' }, h('h2', { id: 'tone' }, t('tone')), h('p', { class: 'quiet' }, t('tone_hint')),
         field({ name: 'unlock_tone', label: t('keys'), class: 'key', value: settings.unlock_tone ?? '', required: true, maxlength: 3, pattern: '[0-9#*]{1,3}', title: t('keys_hint'), autocomplete: 'off', hint: t('keys_hint') }),
         h('details', { class: 'more' }, h('summary', null, t('sending'), icon('down')),
             h('div', { class: 'stack' },
                 field({ name: 'mode', label: t('mode'), value: release.mode, options: [['auto', t('auto')], ['events', t('events')], ['inband', t('inband')], ['info', t('info')]], hint: t('mode_hint') }),
                 h('div', { class: 'fields' }, milliseconds('length_ms', 40, 2000, 10), milliseconds('gap_ms', 40, 2000, 10), milliseconds('delay_ms', 0, 3000, 10), milliseconds('repeat', 1, 3, 1)),
-                check({ name: 'before_greeting', label: t('before'), checked: release.before_greeting })))));
+                check({ name: 'before_greeting', label: t('before'), checked: release.before_greeting }))));
 }
 
 // ---- greetings ----
@@ -196,47 +242,22 @@ function greeting(name) {
         recording && recordingNote(recording, NAMES[name], settings[name]));
 }
 
-function greetingCard() {
-    return h('section', { class: 'card', 'aria-labelledby': 'greetings', key: `greetings-${forms}` }, h('h2', { id: 'greetings' }, t('greetings')), h('p', { class: 'quiet' }, t('greetings_hint')),
-        form({
-            class: 'stack', submit: (values) => save(Object.fromEntries(GREETINGS.map((name) => [name, oneLine(values[name])]))),
-        }, GREETINGS.map(greeting)));
-}
+const greetingCard = () => h('section', { class: 'card stack', 'aria-labelledby': 'greetings', key: 'greetings' }, h('h2', { id: 'greetings' }, t('greetings')), h('p', { class: 'quiet' }, t('greetings_hint')),
+    GREETINGS.map(greeting));
 
-// ---- the place ----
+// ---- the place, and its clock ----
+
+const PLACE = ['street', 'city', 'country', 'state', 'zip'];
+const isGiven = () => PLACE.some((name) => name !== 'country' && place[name]);
+const zoneOf = () => settings.timezone ?? zone;
 
 function placeCard() {
-    const given = ['street', 'city', 'state', 'zip'].some((name) => place[name]);
-    return h('section', { class: 'card', 'aria-labelledby': 'this', key: `place-${forms}` }, h('h2', { id: 'this' }, t('place')), h('p', { class: 'quiet' }, t('place_hint')),
-        form({
-            class: 'stack',
-            oninput: (/** @type {Event} */ event) => {
-                place = changed(place, event);
-                draw();
-            },
-            submit: async ({ label, call_box_name, ...address }) => {
-                await save({ label, call_box_name: call_box_name.trim() || null, address: given ? addressOf(address) : null });
-                if (settings.label === label.trim()) location.reload(); // the page's head has the name, too
-            },
-        },
+    const zones = [...new Set([zoneOf(), ...Intl.supportedValuesOf('timeZone')])].sort();
+    return h('section', { class: 'card stack', 'aria-labelledby': 'this', key: 'place' }, h('h2', { id: 'this' }, t('place')), h('p', { class: 'quiet' }, t('place_hint')),
         field({ name: 'label', label: t('label'), value: settings.label, required: true, maxlength: 120, autocomplete: 'off', hint: t('label_hint') }),
         field({ name: 'call_box_name', label: t('call_box_name'), value: settings.call_box_name ?? '', maxlength: 60, autocomplete: 'off', hint: t('call_box_hint') }),
-        ...addressFields(place, given)));
-}
-
-// ---- the time zone ----
-
-function zoneCard() {
-    const chosen = settings.timezone ?? zone;
-    const zones = [...new Set([chosen, ...Intl.supportedValuesOf('timeZone')])].sort();
-    return h('section', { class: 'card', 'aria-labelledby': 'zone', key: `zone-${forms}` }, h('h2', { id: 'zone' }, t('timezone')), h('p', { class: 'quiet' }, t('timezone_hint')),
-        form({
-            class: 'stack',
-            submit: async ({ timezone }) => {
-                await save({ timezone });
-                if (settings.timezone === timezone) location.reload(); // all times of the page are in the other zone
-            },
-        }, field({ name: 'timezone', label: t('timezone_city'), value: chosen, options: zones.map((name) => [name, name.replaceAll('_', ' ')]) })));
+        ...addressFields(place, isGiven()),
+        field({ name: 'timezone', label: t('timezone_city'), value: zoneOf(), options: zones.map((name) => [name, name.replaceAll('_', ' ')]), hint: t('timezone_hint') }));
 }
 
 // ---- phones ----
@@ -260,20 +281,11 @@ async function givePhone() {
 
 async function followAccount() {
     await save({ forward_phone: null });
+    draw();
     document.getElementById('change-phone')?.focus();
 }
 
-function ringForm() {
-    const { ring } = settings;
-    return form({
-        class: 'stack', key: `ring-${forms}`,
-        submit: (values, _, element) => save({
-            ring: {
-                numbers: [...new FormData(element)].filter(([name, value]) => name.startsWith('number') && value !== '').map(([, value]) => e164(String(value))),
-                strategy: values.strategy, seconds: Number(values.seconds), accept: values.accept === 'on', message: values.message === 'on',
-            },
-        }),
-    },
+const ringFields = ({ ring } = settings) => h('div', { class: 'stack' },
     h('fieldset', { class: 'numbers', key: 'numbers' }, h('legend', null, t('numbers')), h('p', { class: 'hint' }, t('numbers_hint')),
         numbers.map(({ key, value }, i) => h('div', { class: 'number', key },
             h('input', { name: `number${key}`, type: 'tel', value: phoneText(value), 'aria-label': t('numbers_one', { count: i + 1 }), pattern: PHONE_PATTERN, title: t('number_hint'), autocomplete: 'off' }),
@@ -296,7 +308,6 @@ function ringForm() {
         field({ name: 'strategy', label: t('strategy'), value: ring.strategy, options: [['all', t('all')], ['order', t('order')]] }),
         field({ name: 'seconds', label: t('seconds'), type: 'number', min: 10, max: 60, required: true, value: ring.seconds, inputmode: 'numeric' })),
     h('div', null, check({ name: 'accept', label: t('accept'), checked: ring.accept }), check({ name: 'message', label: t('message'), checked: ring.message })));
-}
 
 function phoneCard() {
     const own = settings.forward_phone;
@@ -312,7 +323,7 @@ function phoneCard() {
                 own && h('button', { type: 'button', title: t('phone_follow'), onclick: () => followAccount().catch(tellError) }, t('phone_reset')))),
             ringing().map(({ id, name, phone: end }) => h('li', { key: id }, h('span', { class: 'sign' }, icon('phone')),
                 h('div', null, h('b', { class: 'num' }, `…${end?.slice(-4)}`), h('span', { class: 'small quiet' }, t('phone_person', { name })))))),
-        settings.version && ringForm());
+        settings.version && ringFields());
 }
 
 // ---- the callers that may open: offered once a call has opened the door ----
@@ -321,18 +332,11 @@ function callersCard() {
     const { callers, known_callers: known } = settings;
     const offered = [...new Set([...callers.numbers, ...known])].slice(0, 20);
     const listed = callers.mode === 'listed';
-    return offered.length > 0 && h('section', { class: 'card', 'aria-labelledby': 'callers', key: `callers-${forms}` }, h('h2', { id: 'callers' }, t('callers')), h('p', { class: 'quiet' }, t('callers_hint')),
-        form({
-            class: 'stack',
-            submit: (values, _, element) => {
-                const chosen = [...new FormData(element)].filter(([name]) => name.startsWith('caller')).map(([, value]) => String(value));
-                return save({ callers: { mode: values.only === 'on' && chosen.length > 0 ? 'listed' : 'any', numbers: chosen, others: values.others } });
-            },
-        },
+    return offered.length > 0 && h('section', { class: 'card stack', 'aria-labelledby': 'callers', key: 'callers' }, h('h2', { id: 'callers' }, t('callers')), h('p', { class: 'quiet' }, t('callers_hint')),
         check({ name: 'only', label: offered.length === 1 ? t('callers_only_one') : t('callers_only'), checked: listed }),
         h('fieldset', { class: 'numbers' }, h('legend', null, t('callers_numbers')),
             offered.map((number, i) => check({ name: `caller${i}`, label: phoneText(number), value: number, checked: listed ? callers.numbers.includes(number) : i === 0 }))),
-        field({ name: 'others', label: t('callers_others'), value: callers.others, options: [['forward', t('callers_forward')], ['reject', t('callers_reject')]], hint: t('callers_worth') })));
+        field({ name: 'others', label: t('callers_others'), value: callers.others, options: [['forward', t('callers_forward')], ['reject', t('callers_reject')]], hint: t('callers_worth') }));
 }
 
 // ---- the letter, and a ring ----
@@ -412,8 +416,10 @@ function title() {
 function draw() {
     const ready = settings.version !== null;
     patch(at('page'), [title(),
-        h('div', { class: 'column', key: 'door' }, ready ? [toneCard(), placeCard(), callersCard(), greetingCard(), zoneCard()] : waiting()),
-        h('div', { class: 'column', key: 'phones' }, ready && testCard(), phoneCard(), peopleCard(draw), ready && letter())]);
+        ready ? settingsForm() : h('div', { class: 'column', key: 'door' }, waiting(), phoneCard()),
+        h('div', { class: 'column', key: 'side' }, ready && testCard(), peopleCard(draw), ready && letter())]);
+    const element = formOf();
+    if (element && !data.page.kept) element.classList.toggle('unsaved', Object.keys(changeOf(element)).length > 0);
 }
 
 take();

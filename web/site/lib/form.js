@@ -110,14 +110,15 @@ function forget(form) {
  * A form.
  * @param {{
  *   submit: (values: Record<string, string>, once: string, form: HTMLFormElement) => Promise<unknown>,
- *   errors?: Record<string, string>, button?: string, kind?: string, more?: Child
+ *   errors?: Record<string, string>, button?: string, kind?: string, more?: Child | Child[], bar?: boolean
  * } & Props} form
  *   submit: does it, with the fields' values (a checked box is "on") and a key for Idempotency-Key that is the same for
  *   each try of the same values; its CallError is told at the field that `errors` names for its code ({INVALID_TONE:
- *   'tone'}), else below all fields. It answers false if nothing was saved: the browser then asks before the page is left. button: the text of its button; kind: "danger" for an end; more: next to it
+ *   'tone'}), else below all fields. It answers false if nothing was saved: the browser then asks before the page is left. button: the text of its button; kind: "danger" for an end; more: next to it;
+ *   bar: both are in a bar, with the error
  * @param {...(Child | Child[])} children
  */
-export function form({ submit, errors = {}, button, kind = 'primary', more, ...props }, ...children) {
+export function form({ submit, errors = {}, button, kind = 'primary', more, bar, ...props }, ...children) {
     const onsubmit = async (/** @type {SubmitEvent} */ event) => {
         event.preventDefault();
         const element = /** @type {HTMLFormElement} */ (event.currentTarget);
@@ -135,7 +136,6 @@ export function form({ submit, errors = {}, button, kind = 'primary', more, ...p
             element.ariaBusy = null;
         }
     };
-    return h('form', { ...props, onsubmit, onfocusin: come }, ...children,
-        h('p', { class: 'note bad form-note', role: 'alert' }),
-        h('div', { class: 'actions' }, h('button', { class: kind }, button ?? t('page.save')), more));
+    const end = [h('p', { class: 'note bad form-note', role: 'alert' }), h('div', { class: 'actions' }, h('button', { class: kind }, button ?? t('page.save')), more)];
+    return h('form', { ...props, onsubmit, onfocusin: come }, ...children, bar ? h('div', { class: 'bar', key: 'bar' }, end) : end);
 }
