@@ -1,6 +1,7 @@
 #include "resources/routes.h"
 
 #include "api/cookie.h"
+#include "domain/account.h"
 #include "domain/browser.h"
 #include "domain/place.h"
 
@@ -9,7 +10,7 @@
 /* ---- bodies ---- */
 
 struct place_body {
-    struct val id, label, role, current;
+    struct val id, label, role, current, missing;
 };
 static const char *const roles[] = {"owner", "resident", "manager", NULL};
 static const struct field place_fields[] = {
@@ -18,6 +19,8 @@ static const struct field place_fields[] = {
     FIELD(struct place_body, role, T_STRING, .flags = F_REQUIRED, .values = roles),
     FIELD(struct place_body, current, T_BOOL, .flags = F_REQUIRED,
           .doc = "true for those that the browser is signed in to"),
+    FIELD(struct place_body, missing, T_STRINGS, .flags = F_REQUIRED | F_NULLABLE, .values = ready_codes,
+          .doc = "what it lacks until grants open the door; null: of another account"),
 };
 static const struct shape place_shape = SHAPE(struct place_body, "Place", place_fields);
 
@@ -42,11 +45,26 @@ static const struct shape switched_shape = SHAPE(struct switched_body, "Switched
 
 /* ---- handlers ---- */
 
+static struct val missing_of(struct arena *a, const struct account *account, const struct building *b)
+{
+    const struct ready facts = account_ready(account, b);
+    const unsigned lacks = ready_lacks(&facts);
+    struct val *codes = arena_array(a, struct val, READY_PARTS);
+    size_t n = 0;
+    for (unsigned part = 0; part < READY_PARTS; part++)
+        if (lacks >> part & 1)
+            codes[n++] = v_str(str_z(ready_codes[part]));
+    return v_list(codes, n);
+}
+
 static enum err list_places(struct request *q, struct reply *p)
 {
     struct places places;
+    struct account account = {0};
     size_t n = 0;
     enum err e = place_list(&q->tx, &q->who, &places);
+    if (!e && places.building_count)
+        e = account_get(&q->tx, &places.buildings[0].account_id, &account);
     if (e)
         return e;
     struct place_body *items =
@@ -56,12 +74,14 @@ static enum err list_places(struct request *q, struct reply *p)
         const struct building *b = &places.buildings[i];
         if (bound && !id_equal(&b->id, &q->who.building_id))
             continue;
-        items[n++] = (struct place_body){v_str(id_str(&b->id)), v_str(b->label), v_str(STR("owner")), v_bool(!visits)};
+        items[n++] = (struct place_body){v_str(id_str(&b->id)), v_str(b->label), v_str(STR("owner")), v_bool(!visits),
+                                         missing_of(q->tx.arena, &account, b)};
     }
     for (size_t i = 0; i < places.member_count; i++) {
         const struct member *m = &places.members[i];
         items[n++] = (struct place_body){v_str(id_str(&m->building_id)), v_str(m->building_label),
-                                         v_str(member_role_text(m->role)), v_bool(id_equal(&m->id, &q->who.member_id))};
+                                         v_str(member_role_text(m->role)), v_bool(id_equal(&m->id, &q->who.member_id)),
+                                         v_null()};
     }
     return reply_copy(q, p, 200, &places_shape,
                       &(struct places_body){.data = v_list(items, n), .can_create = v_bool(places.can_create)});

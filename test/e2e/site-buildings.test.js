@@ -5,8 +5,10 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { Browser, checkAccessible } from './lib/browser.js';
 import { addition, added, buildings, owner } from './lib/buildings.js';
+import { ok } from './lib/client.js';
 import { checkSights, checkTargets, HOSTILE, openSigned, picture, written } from './lib/site-page.js';
-import { resident, signIn, useWorld } from './lib/world.js';
+import { sql } from './lib/store.js';
+import { grant, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
 describe('the page of all buildings', () => {
     const w = useWorld();
@@ -167,6 +169,39 @@ describe('the page of all buildings', () => {
             await closing(page);
         });
     }
+
+    it('finds one of twenty by name, address or number, and says of each whether it opens', async () => {
+        const person = await resident(client);
+        await grant(person, { type: 'timer', label: 'Party', expires_in_minutes: 60 });
+        await visit(client, { to: person.number });
+        const { id } = ok(await person.client.get('/v1/account'));
+        const home = person.building.id;
+        for (let i = 0; i < 19; i++) {
+            sql(w.daemon, `INSERT INTO building (account_id, id, created_at, is_primary, label, street, city, state, zip, country)
+                VALUES ('${id}', '${home.slice(0, 20)}${String(9000 + i)}', ${4000000000000000 + i}, 0, 'Door ${i}', '${i} Peña Street', 'Salem', 'OR', '97301', 'US');`);
+        }
+        const page = await open(person);
+        assert.equal((await names(page)).length, 20);
+        assert.deepEqual(await page.locator('.place-card', { hasText: 'Home' }).locator('.badge').allInnerTexts(), ['Shown now', 'First building', 'Opens the door']);
+        await page.locator('.place-card', { hasText: 'Door 7' }).getByText('Does not open yet').waitFor();
+        await page.getByText('20 of 20 buildings').waitFor();
+        await checkSights(page, 'buildings-many');
+        await page.getByRole('searchbox').fill('17 pena');
+        await page.getByText('1 of 20 buildings').waitFor();
+        assert.deepEqual(await names(page), ['Door 17']);
+        await page.reload();
+        assert.deepEqual(await names(page), ['Door 17']);
+        await page.getByRole('searchbox').fill(written(person.number));
+        await page.getByText('1 of 20 buildings').waitFor();
+        assert.deepEqual(await names(page), ['Home']);
+        await page.getByRole('searchbox').fill('nowhere');
+        await page.getByText('No building matches.').waitFor();
+        await page.getByRole('searchbox').fill('');
+        await setSubscription(client, person.email, 'canceled');
+        await page.reload();
+        await page.locator('.place-card', { hasText: 'Home' }).getByText('Does not open yet').waitFor();
+        await closing(page);
+    });
 
     it('is accessible and fits, light and dark', async () => {
         const person = await owner(client);

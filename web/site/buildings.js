@@ -6,6 +6,7 @@ import { dialog } from './lib/dialog.js';
 import { field, form } from './lib/form.js';
 import { at, building, choose, data, drawPlaces, tellError } from './lib/page.js';
 import { phoneText } from './lib/phone.js';
+import { addressWith, folded } from './lib/search.js';
 import { t } from './lib/texts.js';
 import { city, clock, money } from './lib/time.js';
 import { h, icon, patch } from './lib/view.js';
@@ -194,12 +195,19 @@ async function remove(place) {
 
 // ---- the page ----
 
+/** Its state in a word, by what it lacks until grants open the door. @param {Place} place */
+function badge({ id }) {
+    const missing = data.places.data.find((one) => one.id === id)?.missing ?? [];
+    const [kind, text] = missing.length === 0 ? ['open', t('works')] : missing.every((part) => part === 'call_box') ? ['', t('untried')] : ['off', t('shut')];
+    return h('span', { class: `badge ${kind}` }, text);
+}
+
 /** @param {Place} place */
 function row(place) {
     const here = place.id === building.id;
     const busy = operation?.status === 'running' || operation?.status === 'reconciliation_required';
     return h('li', { class: 'card place-card', key: place.id },
-        h('div', null, h('div', { class: 'names' }, h('h2', null, place.label), here && h('span', { class: 'badge' }, t('here')), place.is_primary && h('span', { class: 'badge' }, t('primary'))),
+        h('div', null, h('div', { class: 'names' }, h('h2', null, place.label), here && h('span', { class: 'badge' }, t('here')), place.is_primary && h('span', { class: 'badge' }, t('primary')), badge(place)),
             place.address && h('p', { class: 'quiet' }, line(place.address)),
             h('p', { class: 'num' }, icon('phone'), phoneText(place.virtual_number ?? t('no_number')))),
         h('div', { class: 'actions' },
@@ -207,14 +215,36 @@ function row(place) {
             !place.is_primary && h('button', { class: 'danger', type: 'button', disabled: busy, 'aria-label': t('remove_of', { name: place.label }), onclick: () => remove(place).catch(tellError) }, t('remove'))));
 }
 
+// ---- one of many ----
+
+const FEW = 5; // so many are seen without a search
+let typed = new URLSearchParams(location.search).get('q') ?? '';
+
+/** @param {Place} place */
+const matches = (place) => folded(`${place.label} ${line(place.address)} ${place.virtual_number ?? ''} ${phoneText(place.virtual_number ?? '')}`).includes(folded(typed));
+
+/** @param {number} count */
+const search = (count) => places.length > FEW && h('div', { class: 'wide', key: 'search' },
+    h('input', {
+        type: 'search', 'aria-label': t('search'), placeholder: t('search'), maxlength: 120, value: typed, autocomplete: 'off',
+        oninput: (/** @type {Event} */ event) => {
+            typed = /** @type {HTMLInputElement} */ (event.target).value;
+            history.replaceState(history.state, '', addressWith({ q: typed }));
+            draw();
+        },
+    }),
+    h('p', { class: 'small quiet num', role: 'status' }, count === 0 ? t('none_found') : t('shown', { count, all: places.length })));
+
 function draw() {
+    const shown = places.filter(matches);
     const busy = operation?.status === 'running' || operation?.status === 'reconciliation_required';
     const subscribed = data.account.subscription.status === 'active';
     patch(at('page'), [
         h('div', { class: 'head wide', key: 'head' }, h('h1', null, t('title')), subscribed && h('button', { class: 'primary', type: 'button', disabled: busy, onclick: () => add().catch(tellError) }, t('add'))),
         progress(),
         !subscribed && h('p', { class: 'note', key: 'plan' }, t('needs_plan'), ' ', h('a', { href: '/billing' }, t('plan'))),
-        h('ul', { class: 'places', key: 'places' }, places.map(row)),
+        search(shown.length),
+        h('ul', { class: 'places', key: 'places' }, shown.map(row)),
         h('p', { class: 'quiet small', key: 'hint' }, t('hint'))]);
 }
 
