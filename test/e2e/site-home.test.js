@@ -140,12 +140,14 @@ describe('the website', () => {
 
     it('says only the last that happened to the same timer', async () => {
         const person = await resident(client);
+        await grant(person, { type: 'timer', label: 'Plumber', expires_in_minutes: 60 });
         const page = await browser.page(url);
         await signIn(page, person.email);
-        await page.getByRole('button', { name: 'Let the next visitor in' }).click();
-        await page.getByLabel('Name').fill('Plumber');
-        await page.getByRole('button', { name: 'Let them in' }).click();
-        await page.locator('.toast').getByText('The next caller gets in until').waitFor();
+        await page.goto(`${w.daemon.https}/access`);
+        await page.locator('.grants .about').click();
+        await page.getByRole('button', { name: 'More time' }).click();
+        await page.getByRole('button', { name: '1 hr more' }).click();
+        await page.locator('.toast').getByText('It has more time').waitFor();
         await page.getByRole('button', { name: 'End Plumber now' }).click();
         await page.getByText('Plumber has ended').waitFor();
         assert.equal(await page.locator('.toast').count(), 1);
@@ -171,7 +173,7 @@ describe('the website', () => {
         await signIn(page, person.email);
         await page.goto(`${w.daemon.https}/access`);
         await page.goto(url);
-        const sheet = page.getByRole('dialog', { name: 'Let the next visitor in' });
+        const sheet = page.getByRole('dialog', { name: 'Let someone in' });
         const question = page.getByRole('dialog', { name: 'Discard what you typed?' });
         const length = await page.evaluate(() => history.length);
         const open = () => page.getByRole('button', { name: 'Let the next visitor in' }).click();
@@ -262,11 +264,13 @@ describe('the website', () => {
         await signIn(page, person.email);
         await page.getByRole('button', { name: 'Let the next visitor in' }).focus();
         await page.keyboard.press('Enter');
-        await page.getByRole('dialog', { name: 'Let the next visitor in' }).waitFor();
+        await page.getByRole('dialog', { name: 'Let someone in' }).getByText('For Guest, the door opens to anyone').waitFor();
         await checkAccessible(page);
         await picture(page, 'home-next');
-        await page.getByLabel('Name').fill('Plumber');
+        await page.getByLabel('Name', { exact: true }).fill('Plumber');
         await page.keyboard.press('Enter');
+        await page.getByRole('dialog', { name: 'Share: Plumber' }).getByText('To get into').waitFor();
+        await page.keyboard.press('Escape');
         await page.getByRole('heading', { name: 'The next caller gets in' }).waitFor();
         await page.getByText('1 use left').waitFor();
         await visit(client, { to: person.number });
@@ -331,7 +335,9 @@ describe('the website', () => {
         await page.getByLabel('Code', { exact: true }).fill((await message(client, phone, 'sms')).code);
         await page.getByText('Your phone is verified').waitFor();
         await page.locator('.acts').getByRole('button', { name: 'Let the next visitor in' }).click();
-        await page.getByRole('button', { name: 'Let them in' }).click();
+        await page.getByRole('button', { name: 'Create' }).click();
+        await page.getByRole('heading', { name: 'Share: Guest' }).waitFor();
+        await page.keyboard.press('Escape');
         await page.getByRole('heading', { name: 'The next caller gets in' }).waitFor();
         await visit(client, { to: number });
         await page.reload();

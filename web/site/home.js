@@ -1,11 +1,10 @@
 // Home: what happens if someone buzzes now, letting somebody in, the first steps, the last visits and the codes.
 // texts: invite. setup. grant. pass. visit.
-import { call } from './lib/call.js';
 import { toast } from './lib/dialog.js';
 import { drawing } from './lib/drawing.js';
-import { lineOf } from './lib/grant.js';
+import { change, lineOf } from './lib/grant.js';
 import { shareSheet } from './lib/grant_sheets.js';
-import { expect, letIn, openFor } from './lib/invite.js';
+import { expect, letIn } from './lib/invite.js';
 import { whenSeen } from './lib/live.js';
 import { lacks } from './lib/missing.js';
 import { at, building, data, refresh, tellError } from './lib/page.js';
@@ -91,7 +90,7 @@ function openRung(part) {
     const facts = [KINDS[part.type], ends > 0 && t('left', { time: length(left) }), !ends && endOf(grant) && t('until', { time: endOf(grant) }), grant && uses(grant)];
     const close = async () => {
         if (!grant) return;
-        await call('PATCH', `/v1/unlock/${grant.id}`, { enabled: false }, { match: grant.version });
+        await change(grant, { enabled: false });
         toast(t('ended', { label: grant.label }), grant.id);
     };
     return rung(part.type, part.label, facts.filter(Boolean).join(' · '), true,
@@ -141,7 +140,7 @@ function act(name, title, hint, act) {
 
 function acts() {
     return h('section', { class: 'acts', 'aria-label': t('acts'), key: 'acts' },
-        act('timer', t('act_next'), t('act_next_hint'), () => openFor()),
+        act('timer', t('act_next'), t('act_next_hint'), () => letIn('next')),
         act('passcode', t('act_code'), t('act_code_hint'), () => letIn('guest')),
         act('person', t('act_expect'), t('act_expect_hint'), () => expect()));
 }

@@ -29,6 +29,7 @@ const PURPOSES = {
     parcel: { span: 'today', uses: '1' },
     cleaner: { span: 'none', hours: '09:00-12:00' },
     party: { span: 'today', mode: 'none' },
+    next: { span: 'hour', mode: 'none', uses: '1' },
 };
 
 /** The values that a form begins with. @param {string} purpose @returns {Values} */
