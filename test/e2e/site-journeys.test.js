@@ -35,7 +35,7 @@ describe('a resident on the website', () => {
         const { virtual_number: number } = await eventually(async () => ok(await session.client.get('/v1/buildings')).data.find((one) => one.provisioned), 'a number');
         await page.goto(`${w.daemon.https}/building`);
         await page.getByLabel('Key', { exact: true }).fill('9');
-        await page.getByRole('region', { name: 'The key that opens the door' }).getByRole('button', { name: 'Save' }).click();
+        await page.getByRole('button', { name: 'Save' }).click();
         await page.getByRole('status').getByText('Saved', { exact: true }).first().waitFor();
         await page.goto(`${w.daemon.https}/access`);
         await page.getByRole('button', { name: 'A guest' }).click();
@@ -63,6 +63,32 @@ describe('a resident on the website', () => {
         const left = await page.evaluate(async () => (await fetch('/app/v1/account')).headers.get('RateLimit'));
         if (left) assert.match(left, /r=[1-9]/);
         await page.context().close();
+    });
+
+    it('loads at most 40 KB with a page on a first visit, and sees nothing move', async () => {
+        const person = await resident(client);
+        await grant(person, { type: 'passcode', label: 'Anna', access_code: '4711' });
+        await visit(client, { to: person.number, digits: '4711' });
+        const watch = (context) => context.addInitScript(() => {
+            globalThis.moved = 0;
+            new PerformanceObserver((list) => { for (const one of list.getEntries()) globalThis.moved += one.value; }).observe({ type: 'layout-shift', buffered: true });
+        });
+        for (const width of [390, 1280]) {
+            for (const path of ['', ...PAGES]) {
+                const options = { viewport: { width, height: 844 }, prepare: watch };
+                const page = path ? await openSigned(browser, w, person, '/manifest.webmanifest', { ...options, drawn: false }) : await browser.page('about:blank', options);
+                const network = await page.context().newCDPSession(page);
+                await network.send('Network.enable');
+                let bytes = 0;
+                network.on('Network.loadingFinished', ({ encodedDataLength }) => { bytes += encodedDataLength; });
+                await page.goto(`${w.daemon.https}${path}`);
+                await page.locator(path ? '#page > *' : 'main h1').first().waitFor();
+                const moved = await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => setTimeout(() => done(globalThis.moved))); }));
+                assert.ok(bytes > 5_000 && bytes <= 40_960, `${path || 'the page to sign in'}: ${bytes} bytes`);
+                assert.ok(moved < 0.02, `${path || 'the page to sign in'} at ${width} px: ${moved}`);
+                await page.context().close();
+            }
+        }
     });
 
     it('finds in each of two tabs that race what both have done', async () => {

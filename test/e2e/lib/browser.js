@@ -34,9 +34,9 @@ export class Browser {
         this.complaints = [];
     }
 
-    /** A page in a new profile: options as playwright's, e.g. {colorScheme: 'dark', viewport}; prepare(context) before the page. */
+    /** A page in a new profile, as wide as a phone: options as playwright's, e.g. {colorScheme: 'dark', viewport}; prepare(context) before the page. */
     async page(url, { prepare, ...options } = {}) {
-        const context = await this.browser.newContext({ ignoreHTTPSErrors: true, locale: 'en-GB', timezoneId: 'UTC', ...options });
+        const context = await this.browser.newContext({ ignoreHTTPSErrors: true, locale: 'en-GB', timezoneId: 'UTC', viewport: { width: 390, height: 844 }, ...options });
         await prepare?.(context);
         const page = await context.newPage();
         page.setDefaultTimeout(60_000);

@@ -11,13 +11,13 @@ export const HOSTILE = '</script><img src=x onerror=alert(1)>"&amp;{{lang}}<!--'
 /** A number of North America as the pages write it. */
 export const written = (number) => number.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '+1 ($1) $2-$3');
 
-/** Opens a path of the daemon for the person, in a new profile: options as Browser.page's. */
-export async function openSigned(browser, w, person, path, options = {}) {
+/** Opens a path of the daemon for the person, in a new profile: options as Browser.page's; drawn: is it drawn by its script? */
+export async function openSigned(browser, w, person, path, { drawn = true, ...options } = {}) {
     const { cookie } = await signInBrowser(w.client, { email: person.email });
     const page = await browser.page('about:blank', options);
     await page.context().addCookies([{ name: COOKIE, value: cookie, url: w.daemon.https, secure: true, httpOnly: true, sameSite: 'Lax' }]);
     await page.goto(`${w.daemon.https}${path}`);
-    await page.locator('#page').locator('> *').first().waitFor();
+    if (drawn) await page.locator('#page').locator('> *').first().waitFor();
     return page;
 }
 
