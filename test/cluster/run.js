@@ -3,7 +3,7 @@
 // usage: run.js [--quick] [--again] [--times N] [--ttl S --loop-wait S --retry-timeout S] [SCENARIO…]   `--list` shows the scenarios
 //
 // Prints one line for each scenario. Exits 0 if none lost, doubled or halved a write, no stream of events missed
-// or repeated an event, and clients saw no error of the service
+// or repeated an event, and clients saw no error of the service but 503 with Retry-After, and not that either
 // where the scenario allows none. Times are printed and not judged, except the gap of --strict. With --again, a scenario that failed
 // without such a finding runs once more, on a new cluster, and is reported as unstable if it passes then.
 import { spawnSync } from 'node:child_process';
