@@ -85,7 +85,7 @@ programs: build
 
 $(NODE_MODULES): $(E2E)/package-lock.json
 	scripts/setup test
-	npm ci --prefix $(E2E) --no-audit --no-fund --ignore-scripts
+	scripts/npm ci --prefix $(E2E) --no-audit --no-fund --ignore-scripts
 	touch $@
 
 test-cluster: build $(NODE_MODULES) ## breaks a cluster while clients write, for an hour: SCENARIOS="failover cut" and TIMES=3 for some
@@ -145,11 +145,11 @@ image: ## a container image of the packages in build/deb, with buildah
 	scripts/image $(IMAGE)
 
 check-generators: build $(NODE_MODULES) ## clients that public generators make of the OpenAPI document tell a story; needs Node.js 20.19
-	npm ci --prefix test/generators --no-audit --no-fund --ignore-scripts
+	scripts/npm ci --prefix test/generators --no-audit --no-fund --ignore-scripts
 	node --test test/generators/*.test.js
 
 peers: build $(NODE_MODULES) ## the conformance tests of the Model Context Protocol, and its Inspector's command line; 330 MB of packages
-	npm ci --prefix test/peers --no-audit --no-fund --ignore-scripts
+	scripts/npm ci --prefix test/peers --no-audit --no-fund --ignore-scripts
 	node --test test/peers/*.test.js
 
 check-homeassistant: build $(NODE_MODULES) ## the integration in Home Assistant itself; needs Python 3.13 and PyPI, or HOMEASSISTANT_PYTHON

@@ -516,7 +516,7 @@ const lacksModules = (name) => BENCHES[name].modules && !existsSync(join(root, B
 /** No package runs a script when it is installed, but for better-sqlite3, which is compiled against the headers of the Node.js that runs it. */
 function installModules(directory) {
   const env = { ...process.env, npm_config_nodedir: dirname(dirname(process.execPath)) };
-  const npm = (...args) => run('npm', [...args, '--prefix', join(root, directory)], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const npm = (...args) => run(join(root, 'scripts/npm'), [...args, '--prefix', join(root, directory)], { env, stdio: ['ignore', 'ignore', 'inherit'] });
   npm('ci', '--no-audit', '--no-fund', '--ignore-scripts');
   if (directory === 'bench/peer') npm('rebuild', 'better-sqlite3');
 }

@@ -3,11 +3,14 @@
 // engine: sqlite, because it tests the client
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import Stripe from 'stripe';
 import { Browser } from './lib/browser.js';
 import { clientOf, clients, portero } from './lib/clients.js';
@@ -217,7 +220,7 @@ describe('the TypeScript client', () => {
 
 /** npm, which reaches no registry. */
 function npm(directory, ...args) {
-    const done = spawnSync('npm', [...args, '--offline', '--no-audit', '--no-fund', '--no-update-notifier', '--registry', 'http://127.0.0.1:9/'],
+    const done = spawnSync(join(root, 'scripts/npm'), [...args, '--offline', '--no-audit', '--no-fund', '--no-update-notifier', '--registry', 'http://127.0.0.1:9/'],
         { cwd: directory, encoding: 'utf8', timeout: 60_000, env: cleanEnvironment() });
     assert.equal(done.status, 0, done.stderr);
     return done;
@@ -230,6 +233,24 @@ function install(directory) {
     npm(directory, 'install', '--ignore-scripts', join(directory, stdout.trim().split('\n').at(-1)));
     return join(directory, 'node_modules/portero-client');
 }
+
+describe('npm, on a machine without it', () => {
+    it('is refused from a registry that has another content, and nothing of it stays', async (t) => {
+        const directory = temporaryDirectory(), bin = join(directory, 'bin'), cache = join(directory, 'cache'), asked = [];
+        t.after(() => rmSync(directory, { recursive: true }));
+        mkdirSync(bin);
+        for (const tool of ['sh', 'node', 'dirname', 'realpath', 'mkdir', 'mktemp', 'curl', 'sha512sum', 'tar', 'gzip', 'mv', 'rm']) {
+            symlinkSync(process.env.PATH.split(delimiter).map((at) => join(at, tool)).find(existsSync), join(bin, tool));
+        }
+        const registry = createServer(({ url }, response) => { asked.push(url); response.end('not npm'); }).listen(0, '127.0.0.1');
+        t.after(() => registry.close());
+        await once(registry, 'listening');
+        const env = { PATH: bin, npm_config_cache: cache, npm_config_registry: `http://127.0.0.1:${registry.address().port}/` };
+        await assert.rejects(promisify(execFile)(join(root, 'scripts/npm'), ['--version'], { env }), { code: 1, stderr: /npm\.tgz: FAILED|did NOT match/ });
+        assert.match(asked.join(), /^\/npm\/-\/npm-[\d.]+\.tgz$/);
+        assert.deepEqual(readdirSync(cache), []);
+    });
+});
 
 describe('the package of the TypeScript client', () => {
     it('would be published as it is', () => {
