@@ -29,7 +29,7 @@ die() {
     echo "$stage: FAILED: $*" >&2
     for name in "${!shell[@]}"; do
         echo "--- the terminal $name" >&2
-        tail -n 30 "$work/$name.screen" >&2
+        grep -avE '^(cc|ld) |^ok |^ *✔ ' "$work/$name.screen" | tail -n 100 >&2 || :
     done
     exit 1
 }
