@@ -348,6 +348,7 @@ describe('the page Access', () => {
         await closing(page);
     });
 
+    // SITE-29
     it('keeps what is looked for in its address, and finds names without their accents', async () => {
         const person = await resident(client);
         await grant(person, { type: 'passcode', label: 'Nguyễn' });

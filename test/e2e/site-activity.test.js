@@ -146,6 +146,7 @@ describe('the page of visits', () => {
         await closing(page);
     });
 
+    // SITE-29
     it('filters by what happened, access and period, and keeps that in its address', async () => {
         const person = await visited();
         const page = await open(person);

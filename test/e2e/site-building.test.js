@@ -129,6 +129,7 @@ describe('the page of a building', () => {
         await closing(page);
     });
 
+    // SITE-29
     it('has the key first until it is set, then what is used most, and saves all at once or discards it', async () => {
         const session = await signIn(client);
         const person = { ...session, building: await provisioned(session) };

@@ -170,6 +170,7 @@ describe('the page of all buildings', () => {
         });
     }
 
+    // SITE-29
     it('finds one of twenty by name, address or number, and says of each whether it opens', async () => {
         const person = await resident(client);
         await grant(person, { type: 'timer', label: 'Party', expires_in_minutes: 60 });

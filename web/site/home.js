@@ -71,7 +71,7 @@ function verdict() {
 /** The account's phone, which members do not see. @type {() => string | null | undefined} */
 const phone = () => data.phone?.phone_number;
 /** A number without its middle. @param {string} number */
-const masked = (number) => `${number.slice(0, number.length - 7)} ··· ${number.slice(-4)}`;
+const masked = (number) => `${phoneText(number).slice(0, -8).trim()} ··· ${number.slice(-4)}`;
 
 /** @type {Record<string, string>} */
 const KINDS = { timer: t('timer'), passcode: t('passcode'), routine: t('routine') };
