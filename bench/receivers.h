@@ -16,7 +16,7 @@
 #define LATENCIES_MAX 65536
 
 /* Shared with the receivers' process. */
-struct heard {
+struct received_requests {
     _Atomic int64_t count;             /* requests that were answered */
     _Atomic int64_t hanging;           /* requests that were not answered */
     int64_t latency_us[LATENCIES_MAX]; /* from the event's creation to its arrival, of the first events */
@@ -25,7 +25,7 @@ struct heard {
 struct receivers {
     pid_t pid;
     int port;
-    struct heard *heard;
+    struct received_requests *heard;
 };
 
 static inline void receivers_head(void *ctx, struct http_request *r, unsigned loop)
@@ -45,7 +45,7 @@ static inline int64_t receivers_latency(struct str body)
 
 static inline void receivers_request(void *ctx, struct http_request *r, unsigned loop)
 {
-    struct heard *h = ctx;
+    struct received_requests *h = ctx;
     (void)loop;
     if (str_eq(r->path, STR("/hang"))) {
         h->hanging++;
@@ -64,7 +64,7 @@ static inline void receivers_refuse(void *ctx, struct http_request *r, enum err 
     http_respond(r, err_info(why)->status, STR(""), STR(""));
 }
 
-static inline int receivers_serve(const char *config_path, struct heard *heard, int port_fd)
+static inline int receivers_serve(const char *config_path, struct received_requests *heard, int port_fd)
 {
     const struct http_handler handler = {
         .ctx = heard, .head = receivers_head, .request = receivers_request, .refuse = receivers_refuse};
@@ -88,7 +88,8 @@ static inline int receivers_serve(const char *config_path, struct heard *heard, 
 static inline bool receivers_start(const char *config_path, struct receivers *ret)
 {
     int fds[2];
-    struct heard *heard = mmap(NULL, sizeof *heard, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct received_requests *heard =
+        mmap(NULL, sizeof *heard, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (heard == MAP_FAILED || pipe(fds))
         return false;
     pid_t pid = fork();
