@@ -1,7 +1,7 @@
 // What people look for: kept in the page's address, and found without accents.
 import { language } from './texts.js';
 
-/** The page's address with these in its query, without those that are empty. @param {Record<string, string>} values */
+/** The page's address with these in its query, without empty ones. @param {Record<string, string>} values */
 export function addressWith(values) {
     const url = new URL(location.href);
     for (const [name, value] of Object.entries(values)) {
