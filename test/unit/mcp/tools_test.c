@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "mcp/resources.h"
 #include "mcp/tools.h"
+#include "resources/routes.h"
 
 #define LIST_MAX (1u << 20)
 
@@ -80,6 +81,25 @@ static void rows_without_a_key_and_without_json_are_no_tools(void **state)
         assert_null(mcp_tool(str_z(others[i])));
 }
 
+/* docs/api.md, Assistants: "unless another one does the same". */
+static void each_operation_of_a_key_with_json_is_a_tool_but_three_of_passes(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"getPass", "listPasses", "revokePass", NULL};
+    int tools = 0;
+    for (size_t set = 0; set < api_set_count; set++)
+        for (size_t i = 0; i < api_sets[set]->count; i++) {
+            const struct route *r = &api_sets[set]->rows[i];
+            const struct str name = str_z(r->operation_id);
+            if (!route_needs_key(r) || !r->reply || r->flags & (ROUTE_PAGE | ROUTE_SITE_ONLY))
+                continue;
+            if ((mcp_tool(name) != NULL) == (str_index(name, others) >= 0))
+                fail_msg("%s", r->operation_id);
+            tools++;
+        }
+    assert_true(tools > 40);
+}
+
 static void arguments_are_the_parameters_of_the_path(void **state)
 {
     (void)state;
@@ -111,6 +131,7 @@ int main(void)
         cmocka_unit_test(required_arguments_are_arguments),
         cmocka_unit_test(a_key_sees_the_tools_of_its_scopes_and_kind),
         cmocka_unit_test(rows_without_a_key_and_without_json_are_no_tools),
+        cmocka_unit_test(each_operation_of_a_key_with_json_is_a_tool_but_three_of_passes),
         cmocka_unit_test(arguments_are_the_parameters_of_the_path),
         cmocka_unit_test(resources_are_limited_to_the_key),
     };
