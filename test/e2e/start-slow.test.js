@@ -36,6 +36,16 @@ describe('a start whose disk is slow', () => {
         rmSync(directory, { recursive: true, force: true });
     });
 
+    it('is refused on a disk without room for the copy and the migration, with the figures', () => {
+        const kib = Math.ceil(statSync(database).size / 1024);
+        const small = `cp -a "$0" "$0.kept"; mount -t tmpfs -o size=${2 * kib}k,mode=700 none "$0"; cp -a "$0.kept/." "$0"; rm -r "$0.kept"; exec "$@"`;
+        const ended = portero(['migrate', '--config', service.configPath, '--data', service.data],
+            { wrap: ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-euc', small, service.data] });
+        assert.equal(ended.status, 1, ended.stderr);
+        const [, needed, room] = /a copy and the migration of \S+ need (\d+) KiB, and the disk has (\d+): free some/.exec(ended.stderr) ?? assert.fail(ended.stderr);
+        assert.ok(needed >= 2 * kib && room < needed, ended.stderr);
+    });
+
     it('says that the database is being copied, again after a minute, and ends on SIGTERM', async () => {
         const reason = 'store reason="the database is being copied"';
         disk.hold(`${database}.before-migration.partial`);
