@@ -65,7 +65,7 @@ static enum err end_numbers(struct tx *tx, const struct id *account)
     const struct building *buildings;
     size_t count;
     enum err e = building_list(tx, account, &buildings, &count);
-    db_notify(tx->db, TOPIC_DOORS);
+    db_doors(tx->db, account);
     for (size_t i = 0; !e && i < count; i++) {
         if (buildings[i].number.p)
             e = number_release(tx, buildings[i].number);

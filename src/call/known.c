@@ -19,7 +19,7 @@
 struct known_door {
     char number[CALL_NUMBER_MAX]; /* dialled */
     int64_t read_us;              /* monotonic */
-    uint64_t change;              /* of the memory, before the read */
+    uint64_t change, changed;     /* of the memory: before the read, and at the last change of the account */
     struct id account_id, building_id;
     char tones[4];
     struct release release;
@@ -115,6 +115,8 @@ static void keep_door(struct known *k, const char *number, const struct access_d
         memcpy(door->number, number, strlen(number) + 1);
         g_hash_table_insert(k->doors, door->number, door);
     }
+    if (!id_equal(&door->account_id, &d->account_id)) /* its changes so far are not known */
+        door->changed = k->change;
     fill_door(door, d, change);
 }
 
@@ -143,19 +145,35 @@ bool known_find(struct known *k, const char *number, struct arena *a, struct acc
         return false;
     pthread_mutex_lock(&k->lock);
     const struct known_door *door = g_hash_table_lookup(k->doors, number);
-    const bool found = door && door->change == k->change && clock_monotonic_us() - door->read_us < OLD_US;
+    const bool found = door && door->change >= door->changed && clock_monotonic_us() - door->read_us < OLD_US;
     if (found)
         *ret = decision_of(door, a);
     pthread_mutex_unlock(&k->lock);
     return found;
 }
 
-void known_changed(struct known *k)
+static bool is_changed(const struct known_door *door, const struct store_fed *fed)
 {
+    for (size_t i = 0; i < fed->door_count; i++)
+        if (id_equal(&fed->doors[i], &door->account_id))
+            return true;
+    return fed->all_doors;
+}
+
+void known_changed(struct known *k, const struct store_fed *fed)
+{
+    GHashTableIter at;
+    gpointer value;
     if (!k)
         return;
     pthread_mutex_lock(&k->lock);
     k->change++;
+    g_hash_table_iter_init(&at, k->doors);
+    while (g_hash_table_iter_next(&at, NULL, &value)) {
+        struct known_door *door = value;
+        if (is_changed(door, fed))
+            door->changed = k->change;
+    }
     pthread_mutex_unlock(&k->lock);
 }
 

@@ -1,9 +1,9 @@
 /* The doors that calls have come to, in memory: the phones that ring when the store can be neither written nor read.
  *
  * A door is noted by each call that is decided. A thread reads it again once a minute, and within some seconds after a
- * change in this process. It is not used between a change and the next read, a day after the last read, and once its
- * number is not found any more. The memory has a bound; the door that was read longest ago is the first to go. All
- * functions may be called on any thread, and all but known_start() with NULL. */
+ * change in this process. It is not used between a change of its account and the next read, a day after the last read,
+ * and once its number is not found any more. The memory has a bound; the door that was read longest ago is the first to
+ * go. All functions may be called on any thread, and all but known_start() with NULL. */
 #pragma once
 #include "base/arena.h"
 #include "domain/access.h"
@@ -25,5 +25,5 @@ uint64_t known_changes(struct known *k);
 void known_note(struct known *k, uint64_t changes, const char *number, const struct access_decision *d);
 /* Finds the door: *ret is ACCESS_FORWARD, without greetings, and with its strings in the arena. */
 bool known_find(struct known *k, const char *number, struct arena *a, struct access_decision *ret) CHECKED;
-/* Some door was changed: none is used until it was read again. */
-void known_changed(struct known *k);
+/* Doors of these accounts were changed: none is used until it was read again. */
+void known_changed(struct known *k, const struct store_fed *fed);

@@ -75,7 +75,7 @@ static void on_commit(void *context, unsigned topics, const struct store_fed *fe
     if (d->service)
         service_changed(d->service, topics, fed);
     if (topics & TOPIC_DOORS)
-        known_changed(d->known);
+        known_changed(d->known, fed);
     if (topics & TOPIC_JOBS && d->jobs)
         jobs_kick(d->jobs);
     if (topics & TOPIC_DELIVERIES && d->deliveries)

@@ -204,7 +204,8 @@ enum err member_accept(struct tx *tx, const struct member *m)
 
 enum err member_change(struct tx *tx, const struct member *m)
 {
-    db_notify(tx->db, TOPIC_KEYS | TOPIC_DOORS);
+    db_notify(tx->db, TOPIC_KEYS);
+    db_doors(tx->db, &m->account_id);
     enum err e = db_exec(
         tx->db, SQL(member_update, .building_id = &m->building_id, .id = &m->id, .name = m->name, .role = m->role),
         NULL);
@@ -219,10 +220,12 @@ enum err member_change(struct tx *tx, const struct member *m)
 enum err member_remove(struct tx *tx, const struct id *member)
 {
     struct member m;
-    db_notify(tx->db, TOPIC_KEYS | TOPIC_DOORS);
+    db_notify(tx->db, TOPIC_KEYS);
     enum err e = member_get(tx, member, &m);
-    if (!e)
-        e = db_exec(tx->db, SQL(member_delete, .building_id = &m.building_id, .id = &m.id), NULL);
+    if (e)
+        return e;
+    db_doors(tx->db, &m.account_id);
+    e = db_exec(tx->db, SQL(member_delete, .building_id = &m.building_id, .id = &m.id), NULL);
     if (!e)
         e = push_end_member(tx, &m.building_id, &m.id);
     if (!e)

@@ -95,14 +95,14 @@ static enum err read_need(struct tx *tx, const struct id *building, struct need 
 
 static enum err set_building(struct tx *tx, const struct id *account, const struct id *building, struct str number)
 {
-    db_notify(tx->db, TOPIC_DOORS);
+    db_doors(tx->db, account);
     return db_exec(tx->db, SQL(building_set_number, .account_id = account, .id = building, .virtual_number = number),
                    NULL);
 }
 
 static enum err give_building(struct tx *tx, const struct id *account, const struct id *building, struct str number)
 {
-    db_notify(tx->db, TOPIC_DOORS);
+    db_doors(tx->db, account);
     return db_exec(tx->db, SQL(building_give_number, .account_id = account, .id = building, .virtual_number = number),
                    NULL);
 }

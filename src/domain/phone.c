@@ -244,7 +244,7 @@ static enum err store_owners(struct tx *tx, const struct owner *o, struct str nu
 
 static enum err set_phone(struct tx *tx, const struct owner *o, struct str number)
 {
-    db_notify(tx->db, TOPIC_DOORS);
+    db_doors(tx->db, NULL); /* it is taken from others */
     enum err e = !id_given(&o->member_id)
                      ? store_owners(tx, o, number)
                      : db_exec(tx->db,
@@ -283,7 +283,7 @@ enum err phone_confirm(struct tx *tx, const struct id *account, const struct id 
 enum err phone_give_up(struct tx *tx, const struct id *account, const struct id *member)
 {
     int64_t given_up = 0;
-    db_notify(tx->db, TOPIC_DOORS);
+    db_doors(tx->db, account);
     enum err e = db_exec(tx->db, SQL(phone_member_clear, .account_id = account, .member_id = member), &given_up);
     return e || given_up ? e : ERR_NOT_FOUND;
 }

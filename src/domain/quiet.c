@@ -32,7 +32,7 @@ enum err quiet_set(struct tx *tx, const struct id *account, const struct id *mem
 {
     const bool none = quiet->from == quiet->until;
     const struct val from = none ? v_null() : v_int(quiet->from), until = none ? v_null() : v_int(quiet->until);
-    db_notify(tx->db, TOPIC_DOORS);
+    db_doors(tx->db, account);
     return id_given(member)
                ? db_exec(
                      tx->db,

@@ -54,7 +54,8 @@ static enum err removal_release_number(struct tx *tx, const struct id *building)
 
 enum err removal_finish(struct tx *tx, const struct id *account, const struct id *building)
 {
-    db_notify(tx->db, TOPIC_KEYS | TOPIC_DOORS);
+    db_notify(tx->db, TOPIC_KEYS);
+    db_doors(tx->db, account);
     enum err e = removal_release_number(tx, building);
     if (!e)
         e = sweep_all(tx, building); /* entries of calls since the last sweep */

@@ -178,7 +178,7 @@ static enum err settings_store(struct tx *tx, const struct id *account, const st
                     .say_opening = changed_or_null(d->say_opening), .phone_given = v_given(patch->phone),
                     .forward_phone = v_set(patch->phone) ? patch->phone.s : STR_NONE),
                 &changed);
-    db_notify(tx->db, TOPIC_DOORS);
+    db_doors(tx->db, account);
     return e ? e : changed ? ERR_NONE : ERR_SETTINGS_VERSION_CONFLICT;
 }
 
@@ -267,6 +267,6 @@ enum err settings_first_zone(struct tx *tx, const struct id *account, struct str
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     const struct id building = row_building_first_zone(&c, NULL).id;
-    db_notify(tx->db, TOPIC_DOORS);
+    db_doors(tx->db, account);
     return feed_settings(tx, &building);
 }

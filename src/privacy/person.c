@@ -22,7 +22,7 @@ struct hit {
 
 static enum err end_building(struct tx *tx, const struct hit *h)
 {
-    db_notify(tx->db, TOPIC_DOORS);
+    db_doors(tx->db, NULL);
     return db_exec(tx->db,
                    SQL(person_building_end, .id = h->key[0], .forward_phone = h->text[0], .ring_numbers = h->text[1],
                        .callers_numbers = h->text[2]),

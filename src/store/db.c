@@ -85,8 +85,8 @@ void store_notify_listener(struct store *s, struct db *db)
     db->topics = 0;
     if (topics && s->listener)
         s->listener(s->listener_context, topics, &db->fed);
-    db->fed.count = 0;
-    db->fed.more = false;
+    db->fed.count = db->fed.door_count = 0;
+    db->fed.more = db->fed.all_doors = false;
 }
 
 /* ---- statements ---- */
@@ -229,6 +229,16 @@ static struct str row_bytes(const struct cursor *c, int i, bool blob, struct are
 {
     const struct str s = c->db->engine->col_bytes(c, i, blob);
     return a ? arena_str(a, s) : s;
+}
+
+void db_doors(struct db *db, const struct id *account)
+{
+    struct store_fed *f = &db->fed;
+    db->topics |= TOPIC_DOORS;
+    if (!account || f->door_count == STORE_FED_MAX)
+        f->all_doors = true;
+    else
+        f->doors[f->door_count++] = *account;
 }
 
 static struct id row_id(const struct cursor *c, int i, bool blob)

@@ -61,14 +61,14 @@ enum store_topic {
 
 /* The buildings whose feeds have grown, some perhaps twice. */
 struct store_fed {
-    struct id buildings[STORE_FED_MAX];
-    size_t count;
-    bool more; /* there was no room for all */
+    struct id buildings[STORE_FED_MAX], doors[STORE_FED_MAX];
+    size_t count, door_count;
+    bool more, all_doors; /* there was no room for all, or they are not known */
 };
 
 /* Must be called before store_start. The listener is called on a store thread after each commit with topics, before the
  * `done` of its tasks. It must not block. It may also be called for changes that were rolled back, and is not called
- * for changes by other processes. `fed` is empty without TOPIC_FEED. */
+ * for changes by other processes. `fed` is empty without TOPIC_FEED and TOPIC_DOORS. */
 void store_listen(struct store *s, void (*listener)(void *context, unsigned topics, const struct store_fed *fed),
                   void *context);
 
@@ -171,6 +171,8 @@ void db_notify(struct db *db, unsigned topics);
 /* The same for TOPIC_FEED and a building. */
 void db_fed(struct db *db, const struct id *building);
 
+/* The same for TOPIC_DOORS and an account; NULL: any. */
+void db_doors(struct db *db, const struct id *account);
 /* ---- whole database ---- */
 
 /* The reason why the store takes long to open, or NULL: for a start that must say what it waits for. Any thread. */

@@ -16,10 +16,12 @@ describe('a call without the store', () => {
     let port;
     let w;
     let store;
+    let neighbour;
     before(async () => {
         port = await freePort();
         store = await breakable(phonesAt(port));
         w = store.w;
+        neighbour = await ringing();
     });
     after(async () => {
         store?.mend();
@@ -53,6 +55,7 @@ describe('a call without the store', () => {
             await opened(person); // the door is known from now on
             const pass = await grant(person, { type: 'timer', expires_in_minutes: 60, remaining_uses: 5 });
             const had = (await calls(person)).length;
+            await neighbour.change({ seconds: 20 + FAULTS.indexOf(name) }); // the doors of others stay known
             store.faults[name]();
             await opened(person);
             store.mend();
@@ -68,7 +71,7 @@ describe('a call without the store', () => {
             assert.equal(ok(await person.client.get(`/v1/unlock/${pass.id}`)).remaining_uses, 5);
         });
 
-    if (engine === 'sqlite') it('rings a door that nobody has called before, as the store can be read', async () => {
+    it('rings a door that nobody has called before, as the store can be read', async () => {
         const person = await ringing();
         await person.change({ numbers: ['+15550001234'] });
         store.faults['on a full disk']();

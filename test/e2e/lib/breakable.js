@@ -7,7 +7,14 @@ import { diskFault } from './diskfault.js';
 import { sql } from './store.js';
 import { world } from './world.js';
 
-export const FAULTS = engine === 'sqlite' ? ['on a full disk'] : ['while the server is gone', 'while the server hangs', 'while the server is read-only'];
+const FULL = 'on a full disk';
+export const FAULTS = engine === 'sqlite' ? [FULL] : ['while the server is gone', 'while the server hangs', 'while the server is read-only', FULL];
+
+/** Every write finds the disk of the server full, as if no table had a page with room left. */
+const FILL = `CREATE FUNCTION find_full() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END$$;
+    DO $$DECLARE one record; BEGIN FOR one IN SELECT oid::regclass AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace LOOP
+        EXECUTE format('CREATE TRIGGER find_full BEFORE INSERT OR UPDATE OR DELETE ON %s EXECUTE FUNCTION find_full()', one.name);
+    END LOOP; END$$`;
 
 /** A service, and the ways to break its store, each undone by `mend`: {w, faults, mend, close}. */
 export async function breakable(config) {
@@ -18,7 +25,7 @@ export async function breakable(config) {
         const close = () => w.close().finally(() => rmSync(directory, { recursive: true, force: true }));
         return { w, faults: { 'on a full disk': () => disk.refuse('ENOSPC') }, mend: disk.mend, close };
     }
-    const cluster = new Cluster({}, { disk: true });
+    const cluster = new Cluster();
     const w = await world({ config: { ...config, store: { engine: 'postgresql', dsn: cluster.dsn, workers: 4 } } });
     const readOnly = (how) => sql({ dsn: cluster.dsn }, `SET default_transaction_read_only = off; ALTER SYSTEM ${how}; SELECT pg_reload_conf();
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'portero'`);
@@ -31,6 +38,7 @@ export async function breakable(config) {
             'while the server is read-only': () => { readOnly('SET default_transaction_read_only = on'); undo = () => readOnly('RESET default_transaction_read_only'); },
         },
         mend: () => { undo?.(); undo = undefined; },
+            [FULL]: () => { sql(cluster, FILL); undo = () => sql(cluster, 'DROP FUNCTION find_full() CASCADE'); },
         async close() {
             try {
                 await w.close();

@@ -14,9 +14,12 @@
 #define SECOND "+15550001235"
 #define MANY   1100 /* more than there is room for */
 
+static const struct id owner = {"0123456789abcdef01234560"}, other = {"0123456789abcdef01234561"};
+
 static struct access_decision decision(const char *phone)
 {
     return (struct access_decision){.verdict = ACCESS_COLLECT,
+                                    .account_id = owner,
                                     .building_id = {"0123456789abcdef01234567"},
                                     .tones = "9",
                                     .forward_to = str_z(phone),
@@ -59,16 +62,48 @@ static void a_door_is_found_as_it_was_noted_last(void **state)
     assert_false(finds(k, PHONE, PHONE));
 }
 
-/* CALL-10 */
-static void a_door_that_was_read_before_a_change_is_not_used(void **state)
+static void change(struct known *k, const struct id *account)
 {
+    struct store_fed fed = {.all_doors = !account};
+    if (account)
+        fed.doors[fed.door_count++] = *account;
+    known_changed(k, &fed);
+}
+
+/* CALL-10 */
+static void a_door_that_was_read_before_a_change_of_its_account_is_not_used(void **state)
+{
+    static const struct id *const accounts[] = {&owner, NULL};
     struct known *k = *state;
     const struct access_decision d = decision(PHONE);
-    const uint64_t before = known_changes(k);
-    note(k, NUMBER, &d);
-    known_changed(k);
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t before = known_changes(k);
+        note(k, NUMBER, &d);
+        change(k, &other);
+        assert_true(finds(k, NUMBER, PHONE));
+        change(k, accounts[i]);
+        assert_false(finds(k, NUMBER, PHONE));
+        known_note(k, before, NUMBER, &d); /* read before, noted after */
+        assert_false(finds(k, NUMBER, PHONE));
+        note(k, NUMBER, &d);
+        assert_true(finds(k, NUMBER, PHONE));
+    }
+}
+
+/* CALL-10 */
+static void a_new_door_or_account_that_was_read_before_a_change_is_not_used(void **state)
+{
+    struct known *k = *state;
+    struct access_decision d = decision(PHONE);
+    const uint64_t first = known_changes(k);
+    change(k, &owner);
+    known_note(k, first, NUMBER, &d);
     assert_false(finds(k, NUMBER, PHONE));
-    known_note(k, before, NUMBER, &d); /* read before, noted after */
+    note(k, NUMBER, &d);
+    const uint64_t second = known_changes(k);
+    change(k, &other);
+    d.account_id = other; /* which has the number now */
+    known_note(k, second, NUMBER, &d);
     assert_false(finds(k, NUMBER, PHONE));
     note(k, NUMBER, &d);
     assert_true(finds(k, NUMBER, PHONE));
@@ -121,7 +156,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_door_is_found_as_it_was_noted_last),
-        TEST(a_door_that_was_read_before_a_change_is_not_used),
+        TEST(a_door_that_was_read_before_a_change_of_its_account_is_not_used),
+        TEST(a_new_door_or_account_that_was_read_before_a_change_is_not_used),
         TEST(a_number_that_is_not_found_any_more_ends_its_door),
         TEST(the_memory_has_a_bound),
     };
