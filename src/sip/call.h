@@ -67,6 +67,7 @@ struct sip_call {
     struct tmr free_timer;
     struct tmr hold_timer; /* the visitor waits for a decision, */
     bool held;             /* and hears ring-back meanwhile */
+    bool late;             /* the call goes on without the decision */
 };
 
 /* The action in progress; NULL: all are done. */

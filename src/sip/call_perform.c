@@ -18,7 +18,8 @@
 #include "sip/trace.h"
 
 #define LINGER_MS   500   /* between the last tone and the BYE: some call boxes need it to hear the end of the tone */
-#define HOLD_MS     1800  /* before a visitor who waits for a decision hears ring-back */
+#define HOLD_MS     1800  /* before a visitor who waits for a decision hears ring-back, */
+#define LATE_MS     6500  /* and the call goes on without it: longer than a server is waited for */
 #define SILENT_MS   30000 /* without a packet or a message, the peer is gone */
 #define CALL_MAX_MS (10 * 60 * 1000) /* the longest call */
 
@@ -59,32 +60,6 @@ static void sip_call_advance(struct sip_call *c)
 
 /* ---- decisions ---- */
 
-/* Whether the call goes on without the store, too. */
-static bool is_known_door(const struct sip_call *c)
-{
-    struct access_decision unused;
-    struct arena arena;
-    arena_init(&arena, NULL, 0);
-    const bool known = known_find(c->agent->known, c->decide.to, &arena, &unused);
-    arena_done(&arena);
-    return known;
-}
-
-/* The visitor must not hear silence while the store takes its time. A call box that was not answered makes the tone,
- * and then tries no other node: so it is told to only if the call will not be refused. */
-static void on_hold(void *arg)
-{
-    struct sip_call *c = arg;
-    struct sound parts[SOUND_PARTS_MAX];
-    if (c->ended)
-        return;
-    c->held = c->answered_ms != 0;
-    if (c->held)
-        media_play(c->media, parts, sound_ring_back(parts));
-    else if (is_known_door(c))
-        sip_early_ring(c);
-}
-
 static void end_hold(struct sip_call *c)
 {
     tmr_cancel(&c->hold_timer);
@@ -93,17 +68,58 @@ static void end_hold(struct sip_call *c)
     c->held = false;
 }
 
+/* SQLite waits for its disk without an end. */
+static void on_late(void *arg)
+{
+    struct sip_call *c = arg;
+    struct access_decision known = {0};
+    struct arena arena;
+    if (c->ended)
+        return;
+    arena_init(&arena, NULL, 0);
+    const bool found = c->machine.state == CALL_ARRIVING && known_find(c->agent->known, c->decide.to, &arena, &known);
+    log_error("voice decision late building=%s", found ? known.building_id.text : c->machine.building_id.text);
+    decide_drop(&c->decide);
+    c->late = true;
+    c->asking = false;
+    end_hold(c);
+    sip_call_step(c, &(struct call_event){.kind = CALL_FAILED, .decision = found ? &known : NULL, .away = true});
+    arena_done(&arena);
+}
+
+/* The visitor must not hear silence while the store takes its time. A call box that was not answered makes the tone,
+ * and then tries no other node: so it is told to only if the call will not be refused. */
+static void on_hold(void *arg)
+{
+    struct sip_call *c = arg;
+    struct sound parts[SOUND_PARTS_MAX];
+    struct access_decision unused = {0};
+    struct arena arena;
+    if (c->ended)
+        return;
+    arena_init(&arena, NULL, 0);
+    c->held = c->answered_ms != 0;
+    if (c->held)
+        media_play(c->media, parts, sound_ring_back(parts));
+    else if (known_find(c->agent->known, c->decide.to, &arena, &unused))
+        sip_early_ring(c);
+    arena_done(&arena);
+    tmr_start(&c->hold_timer, LATE_MS - HOLD_MS, on_late, c);
+}
+
 static void on_answer(struct decide *d)
 {
     struct sip_call *c = container_of(d, struct sip_call, decide);
-    end_hold(c);
     c->agent->drain.asking--;
-    c->asking = false;
-    struct call_event e = decide_event(d);
-    if (c->ended)
-        sip_story_late(c, &e);
-    else
-        sip_call_step(c, &e);
+    if (!c->late) {
+        const struct call_event e = decide_event(d);
+        end_hold(c);
+        c->asking = false;
+        if (c->ended)
+            sip_story_late(c, &e);
+        else
+            sip_call_step(c, &e);
+    }
     sip_agent_settled(c->agent);
     mem_deref(c);
 }

@@ -13,6 +13,7 @@
 #define REMIND_US    (60 * US_PER_S)
 #define OTHER_US     (3600 * US_PER_S) /* store_warning() lasts */
 #define FAILS_US     (3 * US_PER_S)    /* one commit may find room where the next one does not */
+#define HANGS_US     (4 * US_PER_S)    /* no write of SQLite takes so long */
 
 void store_log_error(const char *what, int code, const char *message)
 {
@@ -68,9 +69,16 @@ void store_note_commit(struct store *s)
         log_info("store can be written again");
 }
 
+static bool hangs(struct store *s)
+{
+    const int64_t oldest_us = s->engine->exclusive ? s->engine->oldest_us(s) : 0;
+    return oldest_us && clock_monotonic_us() > oldest_us + HANGS_US;
+}
+
 const char *store_failing(struct store *s)
 {
-    return atomic_load(&s->failing);
+    const char *failing = atomic_load(&s->failing);
+    return failing || !hangs(s) ? failing : "the disk does not respond";
 }
 
 enum err store_task_run(void *task, struct db *db)
@@ -223,14 +231,6 @@ void db_fed(struct db *db, const struct id *building)
         f->buildings[f->count++] = *building;
 }
 
-/* ---- rows ---- */
-
-static struct str row_bytes(const struct cursor *c, int i, bool blob, struct arena *a)
-{
-    const struct str s = c->db->engine->col_bytes(c, i, blob);
-    return a ? arena_str(a, s) : s;
-}
-
 void db_doors(struct db *db, const struct id *account)
 {
     struct store_fed *f = &db->fed;
@@ -239,6 +239,14 @@ void db_doors(struct db *db, const struct id *account)
         f->all_doors = true;
     else
         f->doors[f->door_count++] = *account;
+}
+
+/* ---- rows ---- */
+
+static struct str row_bytes(const struct cursor *c, int i, bool blob, struct arena *a)
+{
+    const struct str s = c->db->engine->col_bytes(c, i, blob);
+    return a ? arena_str(a, s) : s;
 }
 
 static struct id row_id(const struct cursor *c, int i, bool blob)

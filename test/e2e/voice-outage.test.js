@@ -4,7 +4,7 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { breakable, FAULTS } from './lib/breakable.js';
 import { ok } from './lib/client.js';
-import { engine } from './lib/daemon.js';
+import { engine, portero } from './lib/daemon.js';
 import { buzz, phonesAt, startPhone } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { eventually, grant, resident } from './lib/world.js';
@@ -77,6 +77,24 @@ describe('a call without the store', () => {
         store.faults['on a full disk']();
         await opened(person);
         store.mend();
+    });
+
+    // CALL-10
+    if (engine === 'sqlite') it('rings and opens while the disk hangs, which ends readiness, and is recorded later', async () => {
+        const person = await ringing();
+        await person.change({ numbers: ['+15550001234'] });
+        await opened(person); // the door is known from now on
+        store.faults['while the disk hangs']();
+        await opened(person);
+        const health = portero(['health', '--data', w.daemon.data]);
+        assert.equal(health.stdout, 'not ready: the store cannot be written, the disk does not respond\n');
+        store.mend();
+        const [last] = await eventually(async () => {
+            const list = await calls(person);
+            return list.length === 2 && list[0].ended_at && list;
+        }, 'the record', BACK_MS);
+        assert.deepEqual([last.outcome, last.resident_opened], ['forwarded', true]);
+        await eventually(() => portero(['health', '--data', w.daemon.data]).status === 0, 'readiness');
     });
 
     if (engine === 'postgresql') it('does not ring a telephone that was taken out', async () => {

@@ -23,7 +23,9 @@ export async function breakable(config) {
         const disk = diskFault(directory, join(directory, 'data'));
         const w = await world({ directory, config, env: disk.env });
         const close = () => w.close().finally(() => rmSync(directory, { recursive: true, force: true }));
-        return { w, faults: { 'on a full disk': () => disk.refuse('ENOSPC') }, mend: disk.mend, close };
+        const hang = () => disk.hold(join(directory, 'data/portero.db-wal'));
+        const mend = () => { disk.mend(); disk.letGo(); };
+        return { w, faults: { [FULL]: () => disk.refuse('ENOSPC'), 'while the disk hangs': hang }, mend, close };
     }
     const cluster = new Cluster();
     const w = await world({ config: { ...config, store: { engine: 'postgresql', dsn: cluster.dsn, workers: 4 } } });
@@ -36,9 +38,9 @@ export async function breakable(config) {
             'while the server is gone': () => { cluster.kill(); undo = () => cluster.start(); },
             'while the server hangs': () => { cluster.freeze(); undo = () => cluster.thaw(); },
             'while the server is read-only': () => { readOnly('SET default_transaction_read_only = on'); undo = () => readOnly('RESET default_transaction_read_only'); },
+            [FULL]: () => { sql(cluster, FILL); undo = () => sql(cluster, 'DROP FUNCTION find_full() CASCADE'); },
         },
         mend: () => { undo?.(); undo = undefined; },
-            [FULL]: () => { sql(cluster, FILL); undo = () => sql(cluster, 'DROP FUNCTION find_full() CASCADE'); },
         async close() {
             try {
                 await w.close();

@@ -239,6 +239,33 @@ static void test_a_call_box_is_told_to_ring_while_the_decision_of_a_known_door_t
     known_free(known);
 }
 
+static void test_a_call_to_a_known_door_goes_on_without_a_decision_that_does_not_come(void **state)
+{
+    (void)state;
+    struct known *known = known_new();
+    struct access_decision d = {.verdict = ACCESS_FORWARD, .forward_to = STR(FIRST), .ring.seconds = 30};
+    struct raw_phone p;
+    fake_building(&d.building_id, 1);
+    known_note(known, known_changes(known), FAKE_OPEN, &d);
+    run_on_agent(know_doors, known);
+    fake_hold(true);
+    raw_invite(&r, FAKE_OPEN);
+    assert_int_equal(next_response(), 180);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    fake_hold(false); /* the decision, which would release, comes too late */
+    phone_answers(&trunk, &p);
+    assert_int_equal(raw_final(&r), 200);
+    raw_request(&r, "ACK", FAKE_OPEN, 1, "", "");
+    assert_true(raw_hears_rtp(&r));
+    raw_request(&r, "BYE", FAKE_OPEN, 2, "", "");
+    assert_int_equal(raw_final(&r), 200);
+    assert_true(trunk_receive(&trunk, "BYE", RAW_PATIENCE_MS));
+    trunk_respond(&trunk, trunk.request, 200, "", "");
+    wait_for_calls(0);
+    run_on_agent(know_doors, NULL);
+    known_free(known);
+}
+
 static void test_a_visitor_hears_ring_back_while_the_decision_about_a_code_takes_its_time(void **state)
 {
     (void)state;
@@ -271,6 +298,7 @@ int main(void)
         TEST(test_a_call_that_rings_may_be_refreshed_but_gets_no_second_offer),
         TEST(test_a_visitor_may_end_a_call_that_rings_with_a_bye),
         TEST(test_a_call_box_is_told_to_ring_while_the_decision_of_a_known_door_takes_its_time),
+        TEST(test_a_call_to_a_known_door_goes_on_without_a_decision_that_does_not_come),
         TEST(test_a_visitor_hears_ring_back_while_the_decision_about_a_code_takes_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
