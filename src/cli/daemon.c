@@ -93,17 +93,17 @@ static const char *stage_name(void)
 }
 
 /* The heartbeat begins while the service is starting, which is a reason of its own. */
-static bool clock_strays(void *context)
+static const char *node_fault(void *context)
 {
     const struct daemon *d = context;
-    return lifecycle_get() != LIFECYCLE_STARTING && heartbeat_strays(d->heartbeat);
+    return lifecycle_get() == LIFECYCLE_STARTING ? NULL : heartbeat_fault(d->heartbeat);
 }
 
 static enum err start_readiness(struct daemon *d, char **ret_why)
 {
     (void)ret_why;
     const struct readiness_options options = {
-        .config = d->config, .stage = stage_name, .strays = clock_strays, .context = d};
+        .config = d->config, .stage = stage_name, .fault = node_fault, .context = d};
     return readiness_new(&options, &d->readiness);
 }
 

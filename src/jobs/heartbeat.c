@@ -15,6 +15,7 @@
 #define EVERY_US      (2 * US_PER_S)
 #define AGAIN_US      (US_PER_S / 2)                  /* after a failure */
 #define HOLDS_US      (NODE_SILENT_US - 2 * US_PER_S) /* after a heartbeat; less than others wait */
+#define MISSED_US     (9 * US_PER_S / 2)              /* after a heartbeat, the server has confirmed none */
 #define GAP_US        (3 * EVERY_US)                  /* between two heartbeats: others may have had it too */
 #define STEADY_US     NODE_SILENT_US                  /* without a gap, before this node ends another one */
 #define END_AGAIN_US  (30 * US_PER_S)                 /* after a failure to end a node */
@@ -415,9 +416,16 @@ void heartbeat_free(struct heartbeat *h)
     free(h);
 }
 
-bool heartbeat_strays(const struct heartbeat *h)
+const char *heartbeat_fault(struct heartbeat *h)
 {
-    return h && atomic_load_explicit(&h->strays, memory_order_relaxed);
+    if (!h || !h->own)
+        return NULL;
+    pthread_mutex_lock(&h->lock);
+    const bool missed = clock_monotonic_us() > h->holds_us - HOLDS_US + MISSED_US;
+    pthread_mutex_unlock(&h->lock);
+    return missed                    ? "the database server confirms no heartbeat"
+           : atomic_load(&h->strays) ? "the clock differs from that of the database server by more than 30 s"
+                                     : NULL;
 }
 
 unsigned heartbeat_nodes(const struct heartbeat *h)

@@ -35,9 +35,9 @@ enum err heartbeat_join(struct heartbeat *h) CHECKED;
 void heartbeat_stop(struct heartbeat *h);
 void heartbeat_free(struct heartbeat *h);
 
-/* Whether this machine's clock differs from the server's by more than 30 s, as far as is known. h may be NULL. Any
- * thread. */
-bool heartbeat_strays(const struct heartbeat *h);
+/* Why the node is not ready: its clock differs from the server's by more than 30 s, or the server confirms no
+ * heartbeat. A text that never changes; NULL: neither, or h is NULL. Any thread. */
+const char *heartbeat_fault(struct heartbeat *h);
 /* The number of nodes that are alive, at least 1. Any thread. */
 unsigned heartbeat_nodes(const struct heartbeat *h);
 

@@ -157,8 +157,9 @@ static struct readiness_state state_of(const struct readiness *r)
         add_reason(&state, "the store cannot be written");
         add_reason(&state, failing);
     }
-    if (r->options.strays && r->options.strays(r->options.context))
-        add_reason(&state, "the clock differs from that of the database server by more than 30 s");
+    const char *fault = r->options.fault ? r->options.fault(r->options.context) : NULL;
+    if (fault && !state.reason_count)
+        add_reason(&state, fault);
     state.warning = r->options.store ? store_warning(r->options.store) : NULL;
     state.silent = !r->options.store || r->reading || r->result;
     if (!state.silent)

@@ -1,5 +1,5 @@
 /* Whether the service can do its work now (SERVICE-21): it neither starts nor stops, the store answers within
- * 1.5 seconds and can be written, its schema and its master key fit, and the clock agrees with the database server's.
+ * 1.5 seconds and can be written, its schema and its master key fit, and the node's heartbeats and clock are in order.
  * Each question reads the store, at most ten times a second, on a thread that waits for nothing else. While commits
  * fail, it also writes once a second: nothing else may, and then nothing would tell that commits succeed again. */
 #pragma once
@@ -11,9 +11,9 @@ struct readiness;
 
 struct readiness_options {
     const struct config *config;
-    struct store *store;           /* NULL: not there yet, which is a reason; see readiness_set_store */
-    const char *(*stage)(void);    /* a stage other than serving, "stopping"; NULL: serving. Any thread */
-    bool (*strays)(void *context); /* the clock differs too much from the store's. Any thread; NULL: never */
+    struct store *store;                 /* NULL: not there yet, which is a reason; see readiness_set_store */
+    const char *(*stage)(void);          /* a stage other than serving, "stopping"; NULL: serving. Any thread */
+    const char *(*fault)(void *context); /* heartbeat_fault(), told if there is no other reason; NULL: none */
     void *context;
 };
 

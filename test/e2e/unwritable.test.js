@@ -60,6 +60,15 @@ describe('a PostgreSQL server that does not write', () => {
         ok(await create(person), 201);
     });
 
+    // SERVICE-21
+    it('ends readiness while no standby confirms commits', async () => {
+        setting("SET synchronous_standby_names = 'nobody'");
+        await eventually(async () => (await reasons()).join() === 'the database server confirms no heartbeat', 'the reason', READY_MS);
+        setting('RESET synchronous_standby_names');
+        await eventually(async () => (await ready(w.daemon)).ready, 'readiness');
+        ok(await create(person), 201);
+    });
+
     it('ends readiness while the clocks differ', async () => {
         clock.move(200);
         await eventually(async () => (await reasons()).join() === 'the clock differs from that of the database server by more than 30 s', 'the reason', READY_MS);
