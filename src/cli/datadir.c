@@ -42,10 +42,12 @@ static bool may_restrict(const char *dir)
     return empty || ours;
 }
 
-/* A file system that went read-only may be writable again. */
+/* Only what lies in the path and its modes is the configuration's: a disk may be writable or there again. */
 static enum err refuse_directory(const char *dir, int error, char **ret_why)
 {
-    return err_why(ret_why, error == EROFS ? ERR_IO : ERR_USAGE, "data_dir %s: %s", dir, strerror(error));
+    const bool configured =
+        error == EACCES || error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG;
+    return err_why(ret_why, configured ? ERR_USAGE : ERR_IO, "data_dir %s: %s", dir, strerror(error));
 }
 
 /* Checks an existing directory. */
@@ -71,7 +73,7 @@ enum err datadir_check(const struct config *c, char **ret_why)
     if (stat(dir, &found) == 0)
         return check_directory(dir, &found, ret_why);
     if (errno != ENOENT)
-        return err_why(ret_why, ERR_USAGE, "data_dir %s: %s", dir, strerror(errno));
+        return refuse_directory(dir, errno, ret_why);
     char *above = g_path_get_dirname(dir);
     int error = access(above, W_OK | X_OK) == 0 ? 0 : errno;
     g_free(above);

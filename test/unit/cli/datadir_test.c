@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,6 +46,14 @@ static int tear_down(void **state)
     free(f->why);
     free(f);
     return 0;
+}
+
+static int access_error; /* of the next calls; 0: none */
+
+int access(const char *path, int mode)
+{
+    errno = access_error;
+    return access_error ? -1 : faccessat(AT_FDCWD, path, mode, 0);
 }
 
 static unsigned mode_of(const char *path)
@@ -115,6 +124,27 @@ static void a_file_in_place_of_the_directory_is_refused(void **state)
     f->config.top_data_dir = "/dev/null";
     assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_USAGE);
     assert_non_null(strstr(f->why, "/dev/null"));
+}
+
+/* SERVICE-7 */
+static void a_disk_that_fails_is_no_fault_of_the_configuration(void **state)
+{
+    static const struct {
+        int error;
+        enum err wanted;
+    } table[] = {{0, ERR_NONE}, {EACCES, ERR_USAGE}, {ELOOP, ERR_USAGE}, {EROFS, ERR_IO},
+                 {EIO, ERR_IO}, {ESTALE, ERR_IO},    {ENOTCONN, ERR_IO}};
+    struct fixture *f = *state;
+    for (int there = 0; there < 2; there++) {
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+            access_error = table[i].error;
+            assert_int_equal(datadir_check(&f->config, &f->why), table[i].wanted);
+            free(f->why);
+            f->why = NULL;
+        }
+        access_error = 0;
+        assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
+    }
 }
 
 /* STORE-17 */
@@ -195,6 +225,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_unrelated_directory_is_refused_and_left_unchanged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_directory_of_another_user_is_not_served_from, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_in_place_of_the_directory_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_disk_that_fails_is_no_fault_of_the_configuration, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_sandbox_creates_a_key_once_and_keeps_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(services_that_start_together_use_the_same_key, set_up, tear_down),
         cmocka_unit_test_setup_teardown(production_requires_a_key, set_up, tear_down),
