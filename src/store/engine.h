@@ -49,7 +49,9 @@ struct engine {
     enum err (*migrate)(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg);
     /* Runs a read on the calling thread; NULL where reads must be submitted. */
     enum err (*read)(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg);
-    /* Copies the store before migrations; called before start. NULL where the operator does that. */
+    /* Fails if the disk has no room for the next, and for the migrations. */
+    enum err (*room)(struct store *s, char **ret_why);
+    /* Copies the store before migrations; called before start. Both NULL where the operator does that. */
     enum err (*keep)(struct store *s, char **ret_why);
     /* Frees the disk space that migrations left unused; called before start. NULL where the server does that. */
     void (*compact)(struct store *s);

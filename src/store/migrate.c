@@ -303,7 +303,11 @@ enum err migrate_admits(struct store *s, enum store_schema schema, char **ret_wh
 {
     struct step step = {.store = s};
     enum err e = refuse_newer(&step, engine_look(s, read_schema, &step), ret_why);
-    return !e && schema == STORE_AS_IS && step.have < migrate_newest() ? refuse_older(&step, ret_why) : e;
+    if (e || step.have >= migrate_newest())
+        return e;
+    if (schema == STORE_AS_IS)
+        return refuse_older(&step, ret_why);
+    return schema == STORE_MIGRATE_KEPT && s->engine->room ? s->engine->room(s, ret_why) : ERR_NONE;
 }
 
 enum err migrate_store(struct store *s, enum store_schema schema, char **ret_why)

@@ -293,16 +293,25 @@ static enum err sqlite_migrate(struct store *base, enum err (*run)(void *, struc
     return sqlite_transact(base, STORE_WRITE, run, arg);
 }
 
-/* For the copy, and again for what the migrations write. */
-static enum err check_room(const struct sqlite_store *s, char **ret_why)
+static char *kept_path(const struct sqlite_store *s)
 {
-    struct stat database, wal;
+    return mem_printf("%s.before-migration", s->path);
+}
+
+/* For the copy, which replaces an earlier one, and again for what the migrations write. */
+static enum err sqlite_room(struct store *base, char **ret_why)
+{
+    const struct sqlite_store *s = (const struct sqlite_store *)base;
+    struct stat database, wal, kept;
     struct statvfs disk;
     if (stat(s->path, &database) < 0 || statvfs(s->path, &disk) < 0)
         return refuse_errno(ret_why, s->path);
+    char *path = kept_path(s);
+    const int64_t kept_bytes = stat(path, &kept) == 0 ? kept.st_size : 0;
     const int64_t wal_bytes = stat(s->wal_path, &wal) == 0 ? wal.st_size : 0;
     const int64_t needed = 2 * (database.st_size + wal_bytes);
-    const int64_t room = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
+    const int64_t room = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize + kept_bytes;
+    free(path);
     if (room >= needed)
         return ERR_NONE;
     return err_why(ret_why, ERR_IO, "a copy and the migration of %s need %lld KiB, and the disk has %lld: free some",
@@ -313,9 +322,11 @@ static enum err sqlite_keep(struct store *base, char **ret_why)
 {
     const struct sqlite_store *s = (const struct sqlite_store *)base;
     struct backup copy;
-    char *path = mem_printf("%s.before-migration", s->path);
+    char *path = kept_path(s);
     store_note_wait("the database is being copied");
-    enum err e = unlink(path) < 0 && errno != ENOENT ? refuse_errno(ret_why, path) : check_room(s, ret_why);
+    enum err e = sqlite_room(base, ret_why);
+    if (!e && unlink(path) < 0 && errno != ENOENT)
+        e = refuse_errno(ret_why, path);
     if (!e)
         e = backup_write(s->path, path, &copy, ret_why);
     store_note_wait(NULL);
@@ -334,6 +345,7 @@ const struct engine sqlite_engine = {
     .oldest_us = sqlite_oldest_us,
     .transact = sqlite_transact,
     .migrate = sqlite_migrate,
+    .room = sqlite_room,
     .keep = sqlite_keep,
     .read = sqlite_read,
     .compact = sqlite_compact,

@@ -36,7 +36,8 @@ enum err store_open(const struct config *c, enum store_schema schema, struct sto
 /* Opens the store for store_look_run alone, next to a running service or without one: takes no lock and changes
  * nothing. It must not be started. Fails as store_open does with STORE_AS_IS. */
 enum err store_look(const struct config *c, struct store **ret, char **ret_why) CHECKED;
-/* Fails as store_open would because of the schema, next to a running service or without one. */
+/* Fails as store_open would because of the schema or of the room to migrate it, next to a running service or without
+ * one. */
 enum err store_admits(const struct config *c, enum store_schema schema, char **ret_why) CHECKED;
 /* Runs a body that reads, on the calling thread. */
 enum err store_look_run(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
@@ -59,7 +60,7 @@ enum store_topic {
 
 #define STORE_FED_MAX 64
 
-/* The buildings whose feeds have grown, some perhaps twice. */
+/* The buildings whose feeds have grown, and the accounts whose doors have changed, some perhaps twice. */
 struct store_fed {
     struct id buildings[STORE_FED_MAX], doors[STORE_FED_MAX];
     size_t count, door_count;
@@ -170,9 +171,9 @@ void db_end(struct cursor *c);
 void db_notify(struct db *db, unsigned topics);
 /* The same for TOPIC_FEED and a building. */
 void db_fed(struct db *db, const struct id *building);
-
 /* The same for TOPIC_DOORS and an account; NULL: any. */
 void db_doors(struct db *db, const struct id *account);
+
 /* ---- whole database ---- */
 
 /* The reason why the store takes long to open, or NULL: for a start that must say what it waits for. Any thread. */

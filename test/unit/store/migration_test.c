@@ -9,9 +9,11 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "base/arena.h"
 #include "base/crypto.h"
+#include "base/file.h"
 #include "base/id.h"
 #include "fixture.h"
 #include "store/engine.h"
@@ -323,31 +325,60 @@ static void a_migration_waits_for_services_that_could_not_use_the_schema(void **
     free(why);
 }
 
+static bool disk_full;
+
+int statvfs(const char *path, struct statvfs *ret)
+{
+    (void)path;
+    *ret = (struct statvfs){.f_frsize = 4096, .f_bavail = disk_full ? 1 : 1 << 20};
+    return 0;
+}
+
+static void expect_admitted(struct store_fixture *f, enum store_schema schema, enum err wanted)
+{
+    char *why = NULL;
+    assert_int_equal(store_admits(&f->config, schema, &why), wanted);
+    assert_true(wanted != ERR_IO || strstr(why, "and the disk has 4: free some"));
+    free(why);
+}
+
+static off_t size_of(const char *path)
+{
+    struct stat found;
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(found.st_mode & 0777, 0600);
+    return found.st_size;
+}
+
+/* And the copy of an earlier migration stays until there is room for another. */
 static void a_sqlite_store_is_copied_before_it_is_migrated(void **state)
 {
     struct store_fixture *f = *state;
-    struct stat found;
     char *why = NULL, path[PATH_MAX];
     bool sealed = false;
     (void)snprintf(path, sizeof path, "%s/portero.db.before-migration", f->config.top_data_dir);
-    for (int round = 0; round < 2; round++) { /* the second one replaces the copy of the first */
-        assert_int_equal(sqlite_engine.open(&f->config, &f->store, &why), ERR_NONE);
-        if (!round)
-            assert_int_equal(migrate_to(f->store, migrate_newest() - 1, &why), ERR_NONE);
-        store_close(f->store);
-        f->store = NULL;
-        assert_int_equal(store_admits(&f->config, STORE_MIGRATE_KEPT, &why), ERR_NONE);
-        assert_int_equal(store_admits(&f->config, STORE_AS_IS, &why), round ? ERR_NONE : ERR_USAGE);
-        free(why);
-        why = NULL;
-        assert_int_equal(store_open(&f->config, STORE_MIGRATE_KEPT, &f->store, &why), ERR_NONE);
-        store_close(f->store);
-        f->store = NULL;
-        assert_int_equal(restore_check(path, &sealed, &why), ERR_NONE);
-        assert_true(sealed);
-    }
-    assert_int_equal(stat(path, &found), 0);
-    assert_int_equal(found.st_mode & 0777, 0600);
+    assert_int_equal(sqlite_engine.open(&f->config, &f->store, &why), ERR_NONE);
+    assert_int_equal(migrate_to(f->store, migrate_newest() - 1, &why), ERR_NONE);
+    store_close(f->store);
+    f->store = NULL;
+    assert_true(file_replace(path, "earlier", 7));
+    expect_admitted(f, STORE_MIGRATE_KEPT, ERR_NONE);
+    expect_admitted(f, STORE_AS_IS, ERR_USAGE);
+    disk_full = true;
+    expect_admitted(f, STORE_MIGRATE_KEPT, ERR_IO);
+    assert_int_equal(store_open(&f->config, STORE_MIGRATE_KEPT, &f->store, &why), ERR_IO);
+    free(why);
+    assert_int_equal(size_of(path), 7);
+    disk_full = false;
+    assert_int_equal(store_open(&f->config, STORE_MIGRATE_KEPT, &f->store, &why), ERR_NONE);
+    store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(restore_check(path, &sealed, &why), ERR_NONE);
+    assert_true(sealed && size_of(path) > 7);
+    disk_full = true; /* nothing is left to migrate */
+    expect_admitted(f, STORE_MIGRATE_KEPT, ERR_NONE);
+    expect_admitted(f, STORE_AS_IS, ERR_NONE);
+    disk_full = false;
     (void)unlink(path);
 }
 
