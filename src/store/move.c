@@ -459,6 +459,8 @@ static enum err open_from(struct move *m, const char *path)
         return e;
     int rc = sqlite3_open_v2(path, &m->from, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(m->from, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (rc == SQLITE_OK)
         rc = sqlite_distrust(m->from);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(m->from, "PRAGMA query_only=ON; BEGIN; SELECT * FROM sqlite_schema", NULL, NULL, NULL);

@@ -148,6 +148,41 @@ static void every_value_arrives_as_it_was(void **state)
     expect_first(s, "SELECT min(id) || ' ' || max(id) FROM various", "-9223372036854775808 9223372036854775807");
 }
 
+static size_t read_bytes(const char *path, const char *suffix, char *to, size_t size)
+{
+    char *name = mem_printf("%s%s", path, suffix);
+    FILE *f = fopen(name, "re");
+    const size_t n = f ? fread(to, 1, size, f) : 0;
+    if (f)
+        fclose(f);
+    free(name);
+    return n;
+}
+
+/* STORE-1: the database of a service that crashed, with its WAL. */
+static void the_source_keeps_its_wal_and_all_its_bytes(void **state)
+{
+    static const char *const suffixes[] = {"", "-wal"};
+    static char before[2][4 << 20], after[4 << 20];
+    size_t bytes[2];
+    struct stores *s = *state;
+    sqlite3 *db;
+    add_table(s, "INSERT INTO various VALUES (1, 'x', NULL);");
+    assert_int_equal(sqlite3_open(s->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "INSERT INTO various VALUES (2, 'in the WAL', NULL)", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    for (int i = 0; i < 2; i++)
+        bytes[i] = read_bytes(s->path, suffixes[i], before[i], sizeof before[i]);
+    assert_true(bytes[1] > 0);
+    moves(s, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(read_bytes(s->path, suffixes[i], after, sizeof after), bytes[i]);
+        assert_memory_equal(after, before[i], bytes[i]);
+    }
+}
+
 static void a_row_may_be_longer_than_a_portion(void **state)
 {
     struct stores *s = *state;
@@ -270,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_value_arrives_as_it_was),
+        TEST(the_source_keeps_its_wal_and_all_its_bytes),
         TEST(a_row_may_be_longer_than_a_portion),
         TEST(many_rows_fill_several_portions),
         TEST(a_value_of_another_type_is_refused_and_nothing_of_its_table_is_moved),
