@@ -8,7 +8,7 @@ import { Browser, checkAccessible, checkFits, checkForcedColours } from './lib/b
 import { ok } from './lib/client.js';
 import { COOKIE, signInBrowser } from './lib/site.js';
 import { written } from './lib/site-page.js';
-import { DAY, eventually, grant, HOUR, iso, message, now, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
+import { changeSettings, DAY, eventually, grant, HOUR, iso, message, now, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
 const SIGHTS = ['light', 'dark'].flatMap((colorScheme) => [320, 390, 1280].map((width) => ({ colorScheme, width })));
 
@@ -73,8 +73,13 @@ describe('the page Access', () => {
         await grant(session, { type: 'passcode', label: 'Anna' });
         const page = await open(session);
         await page.getByText(SHUT).waitFor();
-        await press(page, 'Share Anna');
         const sheet = page.locator('dialog');
+        await details(page, 'Anna');
+        await page.locator('.code-card').click();
+        await sheet.getByText(SHUT).waitFor();
+        await page.keyboard.press('Escape');
+        await isClosed(page);
+        await press(page, 'Share Anna');
         await sheet.getByText('The key that releases the door is not set.').waitFor();
         assert.deepEqual([await sheet.getByRole('button', { name: 'Send' }).count(), await sheet.getByText('It works').count(), await sheet.locator('.invitation').count()], [0, 0, 0]);
         await sheet.getByRole('button', { name: 'Set the key' }).click();
@@ -91,6 +96,31 @@ describe('the page Access', () => {
         assert.ok(list.y - note.y - note.height < 40, JSON.stringify([note, list])); // no hole between them
         await page.getByRole('link', { name: 'The letter to the manager' }).click();
         await page.getByRole('heading', { name: 'letter' }).first().waitFor();
+        await closing(page);
+    });
+
+    // BUILDING-33, BUILDING-45
+    it('tells a guest which door, which name on the call box, and until when by whose clock', async () => {
+        const person = await resident(client);
+        await changeSettings(person, { timezone: 'America/New_York', label: 'The Mill', address: { street: '1 Mill Lane', city: 'Salem', state: 'MA', zip: '01970' }, call_box_name: 'Ortega 4B' });
+        const page = await open(person, { timezoneId: 'America/New_York' }); // elsewhere than whoever reads it
+        const invited = async (name) => {
+            await purpose(page, name);
+            await press(page, 'Create');
+            const text = await page.locator('.invitation').innerText();
+            await page.keyboard.press('Escape');
+            await isClosed(page);
+            return text;
+        };
+        assert.match(await invited('A guest'), /^To get into The Mill \(1 Mill Lane, Salem\), buzz “Ortega 4B” at the call box\. When it answers, enter the code \d{4}\. It works: until [A-Z][a-z]+day \d+ [A-Z][a-z]+( \d{4})? \(New York time\)\.$/);
+        assert.match(await invited('The cleaner'), /It works: every day from 09:00 to 12:00 \(New York time\)\.$/);
+        await grant(person, { type: 'passcode', label: 'Aunt', access_code: '4711' });
+        await page.reload();
+        await press(page, 'Share Aunt');
+        const sheet = page.locator('dialog');
+        assert.match(await sheet.locator('.invitation').innerText(), /enter the code 4711\.$/);
+        await sheet.getByRole('switch').click();
+        await sheet.getByText('How to get into The Mill (1 Mill Lane, Salem):').waitFor();
         await closing(page);
     });
 

@@ -419,8 +419,7 @@ describe('the page of a building', () => {
         assert.ok(text.includes(written(person.number)) && text.includes('Please set up my entry'), text);
         assert.ok(!/Test the door|Greetings|Ring the bell|Settings/.test(text), text);
         await picture(page, 'building-letter');
-        const pdf = (await page.pdf({ format: 'Letter' })).toString('latin1');
-        assert.equal(pdf.match(/\/Type \/Page\b/g).length, 1);
+        for (const format of ['Letter', 'A4']) assert.equal((await page.pdf({ format })).toString('latin1').match(/\/Type \/Page\b/g).length, 1, format);
         await closing(page);
     });
 

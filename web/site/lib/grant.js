@@ -1,6 +1,7 @@
 // Access grants, as people read them, and what changes them.
 // texts: grant. pass.
 import { call } from './call.js';
+import { building, data } from './data.js';
 import { DAYS, shortSentence, timesText } from './pass.js';
 import { t } from './texts.js';
 import { city, dayNames, exactTime, hour, length, now, placeNote, when, zone } from './time.js';
@@ -85,7 +86,7 @@ export const passOf = ({ label, type, pass, remaining_uses }) => pass && { label
  */
 export function timeText(grant, sent = false) {
     const pass = passOf(grant);
-    return pass ? timesText(pass) : grant.type === 'routine' ? scheduleText(grant, sent) : spanText(grant, sent ? exactTime : when);
+    return pass ? timesText(pass, sent) : grant.type === 'routine' ? scheduleText(grant, sent) : spanText(grant, sent ? exactTime : when);
 }
 
 /** When a pass opens next, unless it is open, or never will be: a time. @param {Grant} grant */
@@ -122,13 +123,21 @@ export const change = (grant, body) => call('PATCH', `${grant.pass ? '/v1/passes
 /** @param {Grant} grant @returns {Promise<Grant>} */
 export const reread = (grant) => call('GET', `/v1/unlock/${grant.id}`);
 
-/** How a guest gets in, to be sent to them. @param {Grant} grant @param {string} building */
-export function invitation(grant, building) {
+/** The building as a guest finds it: "Home (1 Main Street, Portland)". */
+export function doorText() {
+    const { label, address } = building;
+    const place = [address?.street, address?.city].filter(Boolean).join(', ');
+    return place ? `${label} (${place})` : label;
+}
+
+/** How a guest gets in, to be sent to them. @param {Grant} grant */
+export function invitation(grant) {
+    const name = data.settings?.call_box_name;
+    const door = { building: doorText(), buzz: name ? t('grant.invite_buzz_name', { name }) : t('grant.invite_buzz') };
     const lines = {
-        passcode: t('grant.invite_code', { building, code: grant.access_code ?? '' }),
-        timer: t('grant.invite_timer', { building }),
-        routine: t('grant.invite_routine', { building }),
+        passcode: t('grant.invite_code', { ...door, code: grant.access_code ?? '' }), timer: t('grant.invite_timer', door), routine: t('grant.invite_routine', door),
     };
-    const time = statusOf(grant) === 'scheduled' || grant.type === 'routine' || grant.pass || grant.ends_at ? t('grant.invite_when', { when: timeText(grant, true) }) : '';
-    return [lines[grant.type], time].filter(Boolean).join(' ');
+    const limited = statusOf(grant) === 'scheduled' || grant.type === 'routine' || grant.pass || grant.ends_at;
+    const when = limited && timeText(grant, true);
+    return [lines[grant.type], when && t('grant.invite_when', { when })].filter(Boolean).join(' ');
 }

@@ -4,7 +4,7 @@ import { CallError, call } from './call.js';
 import { building } from './data.js';
 import { dialog } from './dialog.js';
 import { form } from './form.js';
-import { change, invitation, lineOf, opensNow, passOf, reread, timeText, usesText } from './grant.js';
+import { change, doorText, invitation, lineOf, opensNow, passOf, reread, timeText, usesText } from './grant.js';
 import { changeBody, FIELD_ERRORS, grantFields } from './grant_form.js';
 import { missingNote, shut } from './missing.js';
 import { sentence } from './pass.js';
@@ -24,7 +24,7 @@ const figures = (code) => h('p', { class: 'large-code', 'aria-label': t('grant.c
 
 /** The code as large as the screen allows, to be read across a table. @param {Grant} grant */
 export function showLarge(grant) {
-    return dialog(grant.label, () => [figures(grant.access_code ?? ''), h('p', { class: 'quiet centered' }, lineOf(grant))]);
+    return dialog(grant.label, (_, draw) => [missingNote(draw), figures(grant.access_code ?? ''), h('p', { class: 'quiet centered' }, lineOf(grant))]);
 }
 
 // ---- creation ----
@@ -215,7 +215,7 @@ export function shareSheet(grant, codesLeft) {
         const opens = !shut();
         if (opens) first ??= read(() => call('GET', path));
         const url = link?.url ?? undefined, pass = passOf(grant);
-        const text = url ? t('grant.invite_link', { building: building.label }) : invitation(grant, building.label);
+        const text = url ? t('grant.invite_link', { building: doorText() }) : invitation(grant);
         return [
             grant.access_code && figures(grant.access_code),
             pass && h('p', { class: 'quiet', key: 'sentence' }, sentence(pass)),

@@ -1,7 +1,7 @@
 // Passes in one sentence: what is stored, or is about to be, as people say it.
 // texts: pass.
 import { language, t } from './texts.js';
-import { hour, local, now, plainDay, zone, zoneNote } from './time.js';
+import { hour, local, now, placeNote, plainDay, zone, zoneNote } from './time.js';
 
 /**
  * @typedef {{days: string[], start: string, end: string}} Window
@@ -42,11 +42,11 @@ function windowText({ days, start, end }) {
     return end <= '12:00' ? t('pass.window_morning', texts) : t('pass.window_next', texts);
 }
 
-/** @param {string} at without offset */
-const moment = (at) => t('pass.moment', { day: plainDay(at), time: hour(at.slice(11)) });
+/** @param {string} at without offset @param {boolean} named */
+const moment = (at, named) => t('pass.moment', { day: plainDay(at, named), time: hour(at.slice(11)) });
 
-/** From when until when, in words; empty: always. @param {Calendar} pass */
-export function spanText({ from, until, windows, timezone = zone }) {
+/** From when until when, in words; empty: always. @param {Calendar} pass @param {boolean} [named] with the names of all days */
+export function spanText({ from, until, windows, timezone = zone }, named = false) {
     const begin = from ? local(from, timezone) : '', end = until ? local(until, timezone) : '';
     const nights = windows?.every(overMidnight) ? windows : [];
     const first = begin.slice(0, 10), behind = end.slice(0, 10);
@@ -55,18 +55,21 @@ export function spanText({ from, until, windows, timezone = zone }) {
     const last = end && wholeUntil ? later(behind, -1) : behind;
     if (!windows?.length && begin && end && first === last && !(wholeFrom && wholeUntil)) return t('pass.hours', { day: plainDay(first, true), start: hour(begin.slice(11)), end: hour(end.slice(11)) });
     if (begin && end && first === last && wholeFrom && wholeUntil) return t('pass.day', { day: plainDay(first, true) });
-    const texts = { from: wholeFrom ? plainDay(first) : begin && moment(begin), until: wholeUntil ? plainDay(last) : end && moment(end) };
+    const texts = { from: wholeFrom ? plainDay(first, named) : begin && moment(begin, named), until: wholeUntil ? plainDay(last, named) : end && moment(end, named) };
     return begin && end ? t('pass.from_until', texts) : begin ? t('pass.from', texts) : end ? t('pass.until', texts) : '';
 }
 
-/** When and how often it opens, and nothing else: "on Tuesdays from 9:00 to 12:00, until 31 August". @param {Calendar & {remaining_uses?: number | null}} pass */
-export function timesText(pass) {
+/**
+ * When and how often it opens, and nothing else: "on Tuesdays from 9:00 to 12:00, until 31 August".
+ * @param {Calendar & {remaining_uses?: number | null}} pass
+ * @param {boolean} [sent] to somebody who reads it another day, elsewhere: with days, dates and zone; empty if it always opens
+ */
+export function timesText(pass, sent = false) {
     const { windows, timezone = zone, remaining_uses: uses } = pass;
-    const span = spanText(pass);
-    const times = (windows ?? []).map(windowText).filter(Boolean).join('; ') || (span ? '' : t('pass.always'));
+    const times = [(windows ?? []).map(windowText).filter(Boolean).join('; '), spanText(pass, sent)].filter(Boolean).join(', ');
     const often = typeof uses !== 'number' || uses === 0 ? '' : uses === 1 ? t('pass.once') : t('pass.times', { count: uses });
-    const elsewhere = zoneNote(timezone);
-    return [times, span, often].filter(Boolean).join(', ') + (elsewhere && timezone !== zone ? ` (${elsewhere})` : '');
+    const place = times && (sent ? placeNote(timezone) : timezone === zone ? '' : zoneNote(timezone));
+    return [times || (sent ? '' : t('pass.always')), often].filter(Boolean).join(', ') + (place && ` (${place})`);
 }
 
 /** The sentence about a pass. @param {Pass} pass */
