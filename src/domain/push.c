@@ -140,6 +140,8 @@ enum err push_list(struct tx *tx, const struct id *building, const struct id *me
             .browser = browser_of(row.hash),
             .notices = (unsigned)row.notices,
             .created_us = row.created_at,
+            .refused_at = row.refused_at,
+            .refused_with = row.refused_with,
         };
     }
     if (e)
@@ -352,13 +354,28 @@ enum err push_next(struct tx *tx, int64_t *ret_us)
     return ERR_NONE;
 }
 
-enum err push_record(struct tx *tx, const struct push_message *m, enum push_end end, int64_t due_us)
+/* Notes in the subscription whether its push service took the message. */
+static enum err note_refusal(struct tx *tx, const struct push_message *m, enum push_end end, int64_t status)
+{
+    const bool refused = end == PUSH_DROPPED;
+    if (!refused && end != PUSH_DELIVERED)
+        return ERR_NONE;
+    return db_exec(tx->db,
+                   SQL(push_refused, .building_id = &m->building_id, .hash = push_browser_hash(&m->browser),
+                       .endpoint = m->endpoint, .refused_at = refused ? v_time(tx->now_us) : v_null(),
+                       .refused_with = refused ? v_int(status) : v_null()),
+                   NULL);
+}
+
+enum err push_record(struct tx *tx, const struct push_message *m, enum push_end end, int64_t status, int64_t due_us)
 {
     const struct id *building = &m->building_id;
     const struct str hash = push_browser_hash(&m->browser);
     enum err e = ERR_NONE;
     if (end == PUSH_GONE)
         e = db_exec(tx->db, SQL(push_gone, .hash = hash, .endpoint = m->endpoint), NULL);
+    if (!e)
+        e = note_refusal(tx, m, end, status);
     if (!e && end != PUSH_LATER)
         e = db_exec(tx->db,
                     SQL(push_message_done, .building_id = building, .hash = hash, .notice = m->notice, .at = m->at_us),

@@ -48,6 +48,7 @@ struct push_entry {
     struct push_browser browser;
     unsigned notices;
     int64_t created_us;
+    struct val refused_at, refused_with; /* time and status of the last notice that was not taken; null: it was */
 };
 /* A member's subscriptions of a building, or the owner's (an empty ID), newest first, in the arena. */
 enum err push_list(struct tx *tx, const struct id *building, const struct id *member, const struct push_entry **ret,
@@ -82,8 +83,10 @@ enum err push_next(struct tx *tx, int64_t *ret_us) CHECKED;
 enum push_end {
     PUSH_DELIVERED,
     PUSH_GONE,    /* the push service does not know the endpoint: the subscription ends */
-    PUSH_DROPPED, /* it is not sent again */
+    PUSH_DROPPED, /* it is not sent again, and the subscription says so */
     PUSH_LATER    /* it is sent again at due_us */
 };
-/* Records the end of an attempt. Uses the message's building, browser, notice, time and endpoint. */
-enum err push_record(struct tx *tx, const struct push_message *m, enum push_end end, int64_t due_us) CHECKED;
+/* Records the end of an attempt, which was answered with `status` (0: there was no answer). Uses the message's
+ * building, browser, notice, time and endpoint. */
+enum err push_record(struct tx *tx, const struct push_message *m, enum push_end end, int64_t status,
+                     int64_t due_us) CHECKED;

@@ -243,7 +243,7 @@ static enum err run_round(struct tx *tx, void *arg)
         e = push_key_get(tx, &n->key);
     n->has_key = !e;
     for (const struct sending *s = n->ended; !e && s; s = s->next)
-        e = push_record(tx, &s->message, s->end, s->due_us);
+        e = push_record(tx, &s->message, s->end, s->post.status, s->due_us);
     if (!e)
         e = notice_spread(tx, SPREAD_MAX, &r->spread);
     if (!e && n->sending_count + PUSH_TAKE_MAX <= SENDING_MAX)

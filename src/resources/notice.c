@@ -10,7 +10,7 @@
 /* ---- bodies ---- */
 
 struct notice_browser {
-    struct val id, browser, system, current, notices, since;
+    struct val id, browser, system, current, notices, since, refused_at, refused_with;
 };
 static const struct field notice_browser_fields[] = {
     FIELD(struct notice_browser, id, T_ID, .flags = F_REQUIRED, .doc = "as in GET /app/v1/browsers"),
@@ -19,6 +19,10 @@ static const struct field notice_browser_fields[] = {
     FIELD(struct notice_browser, current, T_BOOL, .flags = F_REQUIRED, .doc = "true for the calling browser"),
     FIELD(struct notice_browser, notices, T_STRINGS, .flags = F_REQUIRED, .values = notice_names),
     FIELD(struct notice_browser, since, T_TIME, .flags = F_REQUIRED),
+    FIELD(struct notice_browser, refused_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "when the browser's push service did not take the last notice; null: it did, or there was none"),
+    FIELD(struct notice_browser, refused_with, T_INT, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "the status of its answer; 0: there was none"),
 };
 static const struct shape notice_browser_shape = SHAPE(struct notice_browser, "NoticeBrowser", notice_browser_fields);
 
@@ -105,6 +109,8 @@ static struct notice_browser notice_browser_of(struct arena *a, const struct pus
         .current = v_bool(memcmp(&p->browser, mine, sizeof *mine) == 0),
         .notices = list_notices(a, p->notices & allowed),
         .since = v_time(p->created_us),
+        .refused_at = p->refused_at,
+        .refused_with = p->refused_with,
     };
 }
 

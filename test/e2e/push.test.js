@@ -259,10 +259,14 @@ describe('notices', () => {
             service.answer = (request, response) => response.writeHead(403).end();
             await visitor();
             await w.daemon.logged(/push dropped .* notice=ring attempts=1 failure=status code=403/);
+            const refusal = async () => ok(await one.site.get(path())).browsers.map(({ refused_at: at, refused_with: status }) => [at !== null, status])[0];
+            const becomes = (...wanted) => eventually(async () => JSON.stringify(await refusal()) === JSON.stringify(wanted), `the refusal to be ${wanted}`);
+            await becomes(true, 403);
             service.answer = (request, response) => response.writeHead(201).end();
             await grant(owner, { type: 'passcode', label: 'Ana' });
             await visitor('0000');
             await one.subscription.first('refused');
+            await becomes(false, null);
         });
 
         if (engine === 'postgresql') {

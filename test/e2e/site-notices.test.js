@@ -120,6 +120,23 @@ describe('the page of notices', () => {
         await blocked.context().close();
     });
 
+    // SITE-19
+    it('says that the push service refused the last notice, until one is taken', async () => {
+        const page = await open(new Subscription(service));
+        await here(page).getByLabel('Someone calls from the door').check();
+        await here(page).getByRole('button', { name: 'Save' }).click();
+        await page.getByRole('status').getByText('Saved', { exact: true }).first().waitFor();
+        service.answer = (request, response) => response.writeHead(403).end();
+        await here(page).getByRole('button', { name: 'Send a test' }).click();
+        const told = here(page).getByText(/^The push service of this browser did not take the last notice \(.+\): it answered 403\./);
+        await told.waitFor();
+        await checkAccessible(page);
+        service.answer = (request, response) => response.writeHead(201).end();
+        await here(page).getByRole('button', { name: 'Send a test' }).click();
+        await told.waitFor({ state: 'detached' });
+        await page.context().close();
+    });
+
     // SITE-11
     it('says so where the browser blocks notices, and asks for nothing then', async () => {
         const page = await open(new Subscription(service), { permissions: [] });

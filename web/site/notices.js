@@ -5,7 +5,7 @@ import { check, field, form } from './lib/form.js';
 import { at, building, data, has, tellError } from './lib/page.js';
 import { registered } from './lib/registration.js';
 import { t } from './lib/texts.js';
-import { date } from './lib/time.js';
+import { date, when } from './lib/time.js';
 import { h, patch } from './lib/view.js';
 
 /**
@@ -83,10 +83,19 @@ async function choose(/** @type {Record<string, string>} */ values) {
     draw();
 }
 
+/** A push service has answered by then, as a rule. */
+const ANSWERED_MS = 4_000;
+
+async function reread() {
+    notices = await call('GET', path);
+    draw();
+}
+
 async function test() {
     try {
         await call('POST', `${path}/push/test`);
         toast(t('tested'));
+        setTimeout(() => reread().catch(tellError), ANSWERED_MS);
     } catch (error) {
         tellError(error);
     }
@@ -95,12 +104,16 @@ async function test() {
 /** @param {[string, string][]} kinds @param {string} prefix @param {string[]} wanted */
 const boxes = (kinds, prefix, wanted) => kinds.map(([name, label]) => check({ name: `${prefix}-${name}`, label, checked: wanted.includes(name) }));
 
+/** That a browser's push service did not take the last notice. @param {Subscribed} [one] @returns {string | false} */
+const refusal = (one) => Boolean(one?.refused_at) && t(one?.refused_with ? 'refusal' : 'no_answer', { time: when(one?.refused_at ?? ''), status: one?.refused_with ?? '' });
+
 function browserCard() {
     const here = mine();
     return h('section', { class: 'card', 'aria-labelledby': 'here', key: 'here' }, h('h2', { id: 'here' }, t('here')),
         able ? form({
             submit: choose, more: here && h('button', { type: 'button', onclick: test }, t('test')),
-        }, lost ? h('p', { class: 'note', role: 'status' }, t('lost')) : h('p', { class: 'quiet' }, t('here_lead')), ...boxes(KINDS, 'push', here?.notices ?? []))
+        }, lost ? h('p', { class: 'note', role: 'status' }, t('lost')) : h('p', { class: 'quiet' }, t('here_lead')),
+        refusal(here) && h('p', { class: 'note bad', role: 'status', key: 'refusal' }, refusal(here)), ...boxes(KINDS, 'push', here?.notices ?? []))
             : h('p', { class: 'note' }, t('unable')));
 }
 
@@ -141,7 +154,8 @@ function othersCard() {
     return others.length > 0 && h('section', { class: 'card', 'aria-labelledby': 'others', key: 'others' }, h('h2', { id: 'others' }, t('others')),
         h('ul', { class: 'rows' }, others.map((one) => h('li', { key: one.id }, h('div', null,
             h('b', null, [one.browser, one.system].filter(Boolean).join(' · ') || t('unknown')),
-            h('span', { class: 'small quiet' }, KINDS.filter(([name]) => one.notices.includes(name)).map(([, text]) => text).join(' · '), ' · ', date(one.since)))))),
+            h('span', { class: 'small quiet' }, KINDS.filter(([name]) => one.notices.includes(name)).map(([, text]) => text).join(' · '), ' · ', date(one.since)),
+            refusal(one) && h('span', { class: 'small' }, refusal(one)))))),
         h('p', { class: 'small quiet' }, t('others_hint')));
 }
 

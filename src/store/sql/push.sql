@@ -18,7 +18,8 @@ INSERT INTO push (building_id, hash, account_id, member_id, notices, language, e
 VALUES ($building_id:id, $hash:blob, $account_id:id, $member_id:id, $notices:int, $language:text, $endpoint:text, $p256dh:blob,
     $auth:blob, $created_at:time)
 ON CONFLICT (building_id, hash) DO UPDATE SET member_id = excluded.member_id, notices = excluded.notices,
-    language = excluded.language, endpoint = excluded.endpoint, p256dh = excluded.p256dh, auth = excluded.auth
+    language = excluded.language, endpoint = excluded.endpoint, p256dh = excluded.p256dh, auth = excluded.auth,
+    refused_at = NULL, refused_with = NULL
 
 -- name: push_refresh
 -- The browser's other subscriptions have the same endpoint and keys.
@@ -32,7 +33,7 @@ DELETE FROM push WHERE building_id = $building_id:id AND hash = $hash:blob
 DELETE FROM push WHERE building_id = $building_id:id AND member_id = $member_id:id
 
 -- name: push_list
-SELECT b.id:id, b.program:text, b.system:text, p.hash:blob, p.notices:int, p.created_at:time
+SELECT b.id:id, b.program:text, b.system:text, p.hash:blob, p.notices:int, p.created_at:time, p.refused_at:time?, p.refused_with:int?
 FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
 WHERE p.building_id = $building_id:id AND coalesce(p.member_id, '') = coalesce($member_id:id, '')
     AND k.revoked_at IS NULL
@@ -61,6 +62,12 @@ WHERE p.building_id = $building_id:id AND p.hash = $hash:blob AND k.revoked_at I
 -- name: push_gone
 -- The push service no longer knows the endpoint.
 DELETE FROM push WHERE hash = $hash:blob AND endpoint = $endpoint:text
+
+-- name: push_refused
+-- The push service did not take the last notice; without $refused_at it did.
+UPDATE push SET refused_at = $refused_at:time?, refused_with = $refused_with:int?
+WHERE building_id = $building_id:id AND hash = $hash:blob AND endpoint = $endpoint:text
+    AND coalesce(refused_at, $refused_at) IS NOT NULL
 
 -- name: push_message_put
 -- A message replaces an older one of its kind. While that is being sent, the new one waits for the end.

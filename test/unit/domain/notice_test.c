@@ -177,18 +177,19 @@ static struct taking take(struct building_fixture *fx)
 struct ending {
     const struct push_message *message;
     enum push_end end;
-    int64_t due_us;
+    int64_t status, due_us;
 };
 
 static enum err end_run(struct tx *tx, void *arg)
 {
     const struct ending *e = arg;
-    return push_record(tx, e->message, e->end, e->due_us);
+    return push_record(tx, e->message, e->end, e->status, e->due_us);
 }
 
 static void end(struct building_fixture *fx, const struct push_message *m, enum push_end how, int64_t due_us)
 {
-    assert_int_equal(fixture_run(fx, STORE_WRITE, end_run, &(struct ending){m, how, due_us}), ERR_NONE);
+    struct ending e = {m, how, how == PUSH_DROPPED ? 403 : 201, due_us};
+    assert_int_equal(fixture_run(fx, STORE_WRITE, end_run, &e), ERR_NONE);
 }
 
 /* ---- tests ---- */
@@ -317,6 +318,24 @@ static void test_an_endpoint_that_is_gone_ends_the_subscription_unless_there_is_
     end(fx, &t.list[0], PUSH_GONE, 0);
     fixture_expect(fx, "SELECT count(*) FROM push", "0\n");
     fixture_expect(fx, MESSAGES, "");
+}
+
+/* SITE-19 */
+static void test_a_refusal_is_noted_until_a_message_is_taken(void **state)
+{
+    static const char refused[] = "SELECT count(refused_at), coalesce(max(refused_with), 0) FROM push";
+    struct building_fixture *fx = *state;
+    subscribe(fx, NOTICE_BIT(RING));
+    const enum push_end ends[] = {PUSH_LATER, PUSH_DROPPED, PUSH_DELIVERED};
+    const char *const expected[] = {"0|0\n", "1|403\n", "0|0\n"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        happen(fx, NOTICE_BIT(RING), fx->now_us += US_PER_S);
+        spread(fx);
+        const struct taking t = take(fx);
+        assert_int_equal(t.count, 1);
+        end(fx, &t.list[0], ends[i], fx->now_us);
+        fixture_expect(fx, refused, expected[i]);
+    }
 }
 
 static enum err remove_run(struct tx *tx, void *arg)
@@ -608,8 +627,8 @@ static void test_every_notice_has_its_texts_in_every_language(void **state)
         x(test_a_message_is_taken_once_and_again_after_a_failure),                                                     \
         x(test_a_message_that_replaced_one_on_its_way_is_sent), x(test_no_message_of_a_busy_account_is_taken),         \
         x(test_an_endpoint_that_is_gone_ends_the_subscription_unless_there_is_a_newer_one),                            \
-        x(test_everything_ends_with_the_building), x(test_a_visitor_waits_only_for_a_browser_that_is_told),            \
-        x(test_mails_are_bounded),                                                                                     \
+        x(test_a_refusal_is_noted_until_a_message_is_taken), x(test_everything_ends_with_the_building),                \
+        x(test_a_visitor_waits_only_for_a_browser_that_is_told), x(test_mails_are_bounded),                            \
         x(test_mails_to_a_member_are_bounded_apart_from_the_owners_and_end_with_the_membership),                       \
         x(test_a_call_is_recorded_for_a_member_alone),                                                                 \
         x(test_a_members_subscription_ends_with_the_membership_wherever_its_browser_is),                               \
