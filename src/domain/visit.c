@@ -69,11 +69,6 @@ enum err visit_write(struct tx *tx, const struct call_arrival *arrival, const st
                         .opened_by = f.opened_by ? str_z(visit_opener_names[f.opened_by]) : STR_NONE, .opener = opener,
                         .person = person, .reason = f.reason, .grant_id = &f.grant_id, .grant_name = grant_name),
                     NULL);
-    if (!e && f.opened_by >= VISIT_BY_PHONE)
-        e = db_exec(tx->db,
-                    SQL(visit_opened, .at = end->ended_us ? arrival->started_us : tx->now_us,
-                        .account_id = &end->account_id, .id = &end->building_id),
-                    NULL);
     return e;
 }
 

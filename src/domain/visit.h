@@ -43,7 +43,7 @@ struct visit_facts {
 /* Of a call's end, or of a call in progress. Borrows from *end. */
 struct visit_facts visit_of(const struct call_end *end);
 
-/* Inserts or replaces the visit of a call, and notes in the building that a resident opened. */
+/* Inserts or replaces the visit of a call. */
 enum err visit_write(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end) CHECKED;
 /* Ends the visit of a call whose process has ended. */
 enum err visit_close(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end) CHECKED;

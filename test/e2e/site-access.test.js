@@ -87,7 +87,7 @@ describe('the page Access', () => {
         await press(page, 'Save');
         await sheet.getByRole('button', { name: 'Send' }).waitFor();
         assert.equal(await sheet.locator('.invitation').count(), 1);
-        await sheet.getByText(`Nobody has got in by the number ${written(home.virtual_number)} yet`).waitFor();
+        await sheet.getByText(`has opened the door by the number ${written(home.virtual_number)} yet`).waitFor();
         await page.keyboard.press('Escape');
         await isClosed(page);
         assert.equal(await page.getByText(SHUT).count(), 0);

@@ -29,11 +29,6 @@ SELECT label:text FROM access_grant WHERE building = (SELECT number FROM grant_b
 UNION ALL
 SELECT label FROM pass WHERE building_id = $building_id AND id = $id
 
--- name: visit_opened
--- The door was last seen to open at $at.
-UPDATE building SET last_buzz_at = $at:time WHERE account_id = $account_id:id AND id = $id:id
-    AND (last_buzz_at IS NULL OR last_buzz_at < $at)
-
 -- name: visit_list
 -- The newest $limit visits of a building with IDs below $before and not below $first: visits by calls, and entries of the
 -- log whose call is not known.
