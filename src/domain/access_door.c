@@ -71,8 +71,8 @@ static enum err add_members(struct tx *tx, const struct row_door *door, struct a
 }
 
 /* Leaves out the phones of those who rest, and their browsers: `awake` of `browsers` remain. If nobody else would ring,
- * all do. Returns whether anything is left out. */
-static bool leave_out(struct access_decision *d, const struct resting *resting, size_t browsers, size_t awake)
+ * all do. */
+static void leave_out(struct access_decision *d, const struct resting *resting, size_t browsers, size_t awake)
 {
     struct ring kept = d->ring;
     struct str left[1 + RING_PHONES_MAX] = {STR_NONE};
@@ -86,16 +86,16 @@ static bool leave_out(struct access_decision *d, const struct resting *resting, 
             left[n++] = d->ring.numbers[i];
         else
             kept.numbers[kept.count++] = d->ring.numbers[i];
-    if ((!n && awake == browsers) || (!forward && !kept.count && !awake))
-        return false;
+    if (!forward && !kept.count && !awake)
+        return;
     memcpy(kept.numbers + kept.count, left, n * sizeof *left);
     kept.quiet = n;
     kept.quiet_browsers = awake < browsers;
+    kept.resting = true;
     d->ring = kept;
     d->browsers = awake > 0;
     if (!forward)
         d->forward_to = STR_NONE;
-    return true;
 }
 
 static enum err count_browsers(struct tx *tx, const struct row_door *row, bool quiet, size_t *ret)
@@ -127,7 +127,7 @@ static enum err read_ring(struct tx *tx, const struct row_door *row, struct door
         return e;
     e = count_browsers(tx, row, true, &awake);
     if (!e)
-        door->quiet = leave_out(d, &resting, browsers, awake);
+        leave_out(d, &resting, browsers, awake);
     return e;
 }
 
@@ -373,5 +373,5 @@ enum err door_tell(struct tx *tx, const struct door *door)
                                                      .at_us = tx->now_us,
                                                      .label = door->used,
                                                      .minutes = door->closed_minutes,
-                                                     .quiet = door->quiet});
+                                                     .quiet = door->decision.ring.resting});
 }

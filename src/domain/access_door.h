@@ -9,7 +9,6 @@ struct door {
     struct str label;
     struct str owner_phone;   /* the account's verified phone; STR_NONE: not verified */
     struct str forward_phone; /* also in quiet hours, when it is not decision.forward_to */
-    bool quiet;               /* persons in their quiet hours are left out */
     bool say_opening;         /* a visitor hears when a right code opens next */
     unsigned lacks;           /* parts of READY_DOOR; 0: grants open it */
     enum access_audio audio;

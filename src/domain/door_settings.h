@@ -45,6 +45,7 @@ struct ring {
     size_t count;
     size_t quiet;        /* numbers behind those, left out because of quiet hours */
     bool quiet_browsers; /* browsers are left out, too */
+    bool resting;        /* nobody rings who is in quiet hours: others do */
     enum ring_strategy strategy;
     int64_t seconds; /* how long a phone rings */
     bool accept;     /* the person who answers must press 1 to talk. Default: with more than one phone */

@@ -21,7 +21,8 @@ const char *const feed_type_names[] = {
 
 static const struct field step_fields[] = {CALL};
 static const struct field caller_fields[] = {
-    CALL, NULLABLE(caller, T_STRING, .doc = "the caller's number, which can be forged; null: withheld")};
+    CALL, NULLABLE(caller, T_STRING, .doc = "the caller's number, which can be forged; null: withheld"),
+    FIELD(struct feed_data, quiet, T_BOOL, .doc = "true: others ring, so that nobody does who is in quiet hours")};
 static const struct field phone_fields[] = {CALL, NULLABLE(number, T_STRING, .doc = "the last digits of the phone")};
 static const struct field reason_fields[] = {CALL, DATA(reason, T_STRING, .doc = "why")};
 static const struct field release_fields[] = {

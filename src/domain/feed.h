@@ -21,7 +21,7 @@ extern const char *const feed_type_names[];
 /* The data of every type; an event has the members of its type's shape. */
 struct feed_data {
     struct val call_id;
-    struct val caller, number, reason, ended_by, outcome;
+    struct val caller, quiet, number, reason, ended_by, outcome;
     struct val key_id;
     struct val unlock_id, label, version, remaining_uses;
 };

@@ -13,6 +13,8 @@ static enum err add_decision(struct tx *tx, const struct call_arrival *call, enu
                              const struct access_decision *d, enum access_reason reason)
 {
     struct feed_data data = data_of(call);
+    if (d->ring.resting)
+        data.quiet = v_bool(true);
     data.reason = v_str(str_z(access_reason_names[reason]));
     data.unlock_id = v_str(id_str(&d->grant_id));
     data.label = v_str(d->grant_label);

@@ -10,7 +10,7 @@ import { address, Baresip, phonesAt, Switch } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { openSigned } from './lib/site-page.js';
 import { signInBrowser } from './lib/site.js';
-import { changeSettings, resident, world } from './lib/world.js';
+import { changeSettings, eventually, now, resident, world } from './lib/world.js';
 
 const OWNERS = '+15550001234', ANAS = '+15550005678';
 
@@ -106,6 +106,44 @@ describe('a household of four', () => {
         await box.event('CALL_CLOSED', from.box);
         assert.equal(box.tones(from.box), '5');
         await allRead('Ana opened on the phone');
+    });
+
+    // ACCOUNT-46
+    it('rings on no page of a person in quiet hours, unless nobody else can answer', async () => {
+        const RINGS = '● Someone is at the door', site = people.Ben.site;
+        const hour = new Date(await now(w.client)).getUTCHours();
+        const clock = (ahead) => `${String((hour + ahead + 24) % 24).padStart(2, '0')}:00`;
+        const rest = async (one, hours) => ok(await one.put('/v1/person/quiet_hours', hours));
+        const [none, these] = [{ from: null, until: null }, { from: clock(-2), until: clock(2) }];
+        await changeSettings(owner, { timezone: 'Etc/UTC' });
+        for (const name of ['owner', 'Ben']) {
+            await pages[name].reload();
+            await pages[name].emulateMedia({ reducedMotion: 'reduce' }); // the title then does not change back while it rings
+        }
+        const rings = (name) => eventually(async () => await pages[name].title() === RINGS, `${name}'s page to ring`);
+        const ended = async (from) => {
+            phones.owner.command('hangup');
+            phones.ana.command('hangup');
+            await box.event('CALL_CLOSED', from.box);
+            await eventually(async () => await pages.owner.title() !== RINGS, 'the end of the ringing');
+        };
+        await rest(site, these);
+        const asked = pages.Ben.waitForResponse((answer) => answer.url().endsWith('/v1/person/quiet_hours'));
+        const first = visitor();
+        await phones.owner.event('CALL_INCOMING', first.owner);
+        await rings('owner');
+        await asked;
+        await says('Ben', 'Someone is at the door');
+        assert.notEqual(await pages.Ben.title(), RINGS);
+        await ended(first);
+        await rest(theirs, these);
+        await rest(people.Ana.site, these);
+        const second = visitor();
+        await phones.owner.event('CALL_INCOMING', second.owner);
+        await rings('Ben');
+        await ended(second);
+        for (const one of [site, theirs, people.Ana.site]) await rest(one, none);
+        for (const name of ['owner', 'Ben']) await pages[name].emulateMedia({ reducedMotion: null });
     });
 
     // ACCOUNT-45

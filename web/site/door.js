@@ -8,6 +8,7 @@ import { flash, mayRing, setRing, sound } from './lib/door_sound.js';
 import { Line } from './lib/door_talk.js';
 import { phoneText } from './lib/phone.js';
 import { errorText, t } from './lib/texts.js';
+import { toField } from './lib/time.js';
 import { h, icon, patch } from './lib/view.js';
 
 /**
@@ -25,6 +26,7 @@ import { h, icon, patch } from './lib/view.js';
  * @property {'answered' | 'answered_here' | 'answered_window'} answered what is known of who answered
  * @property {'opened' | 'resident_opened'} opener what is known of who opened
  * @property {boolean} hidden by the person
+ * @property {boolean} resting in the person's quiet hours, while others can answer
  * @property {boolean} deaf browsers cannot hear this call
  * @property {boolean} phoneOnly nothing can be done here
  * @property {boolean} muted
@@ -153,6 +155,15 @@ async function open(visit) {
         visit.opening = false;
         draw();
     }
+}
+
+/** Leaves the bell out if these are the person's quiet hours, by the building's clock. @param {Visit} visit */
+async function rest(visit) {
+    visit.resting = true; // until it is known
+    const { from, until } = await call('GET', '/v1/person/quiet_hours').catch(() => ({ from: null, until: null }));
+    const time = toField(now()).slice(11);
+    visit.resting = from !== null && until !== null && (from <= until ? from <= time && time < until : from <= time || time < until);
+    draw();
 }
 
 /** @param {Visit} visit */
@@ -306,7 +317,7 @@ function draw() {
         first && card(first, more.filter(({ call: { phase } }) => phase !== 'over').length),
     ]);
     if (focused && !first) document.getElementById('main')?.focus();
-    const rings = shown().some(({ call: { phase }, part, elsewhere }) => phase === 'rings' && part === '' && !elsewhere);
+    const rings = shown().some(({ call: { phase }, part, elsewhere, resting }) => phase === 'rings' && part === '' && !elsewhere && !resting);
     sound(rings);
     flash(rings ? t('window') : undefined);
     if (words !== announced) { // an alert is heard when its text comes, not when it is there with its element
@@ -339,10 +350,11 @@ export function take(event, page) {
     const next = after(known?.call, event);
     if (!known && (event.type === 'call.ended' || isStale(next, now()))) return undefined;
     const visit = known ?? {
-        call: next, part: /** @type {Part} */ (''), elsewhere: false, answered: 'answered', opener: 'opened', hidden: false, deaf: false, phoneOnly: false, muted: false, opening: false, note: '', bad: false, shown: performance.now(),
+        call: next, part: /** @type {Part} */ (''), elsewhere: false, answered: 'answered', opener: 'opened', hidden: false, resting: false, deaf: false, phoneOnly: false, muted: false, opening: false, note: '', bad: false, shown: performance.now(),
     };
     visit.call = next;
     visits.set(id, visit);
+    if (event.quiet) rest(visit);
     if (!known) {
         others.postMessage({ asks: true, id });
         setTimeout(draw, UNMEANT_MS);

@@ -12,7 +12,7 @@ const TYPES = ['call.ring', 'call.greeting', 'call.code_wrong', 'call.released',
     'call.unanswered', 'call.message', 'call.ended', 'grant.created', 'grant.changed', 'grant.revoked', 'settings.changed', 'reset'];
 
 /**
- * @typedef {{seq: number, type: string, at?: string, call_id?: string, caller?: string | null, number?: string | null, reason?: string, label?: string,
+ * @typedef {{seq: number, type: string, at?: string, call_id?: string, caller?: string | null, quiet?: boolean, number?: string | null, reason?: string, label?: string,
  *   outcome?: string, ended_by?: string,
  *   unlock_id?: string, version?: number | null}} LiveEvent `reset`: events were missed
  */
