@@ -55,8 +55,15 @@ enum access_way {
     ACCESS_UNCLEAR /* as many digits as such a passcode has were said, but not clearly: it matches no passcode */
 };
 
-/* Why a grant that is not revoked is not usable. */
-enum access_why { NEAR_SWITCHED_OFF, NEAR_USED_UP, NEAR_EXPIRED, NEAR_NOT_BEGUN, NEAR_OUTSIDE_WINDOW };
+/* Why a grant is not usable. */
+enum access_why {
+    NEAR_SWITCHED_OFF,
+    NEAR_USED_UP,
+    NEAR_EXPIRED,
+    NEAR_NOT_BEGUN,
+    NEAR_OUTSIDE_WINDOW,
+    NEAR_REVOKED /* only of a grant whose code was entered */
+};
 extern const char *const access_why_names[]; /* NULL-terminated */
 
 #define ACCESS_NEAR_MAX 5

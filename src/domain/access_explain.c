@@ -36,6 +36,7 @@ const char *const explain_code_names[] = {
     [EXPLAIN_CODE_EXPIRED] = "expired",
     [EXPLAIN_CODE_NOT_BEGUN] = "not_begun",
     [EXPLAIN_CODE_OUTSIDE_WINDOW] = "outside_window",
+    [EXPLAIN_CODE_REVOKED] = "revoked",
     [EXPLAIN_CODE_WRONG] = "wrong_code",
     NULL,
 };

@@ -39,6 +39,7 @@ enum explain_code {
     EXPLAIN_CODE_EXPIRED = NEAR_EXPIRED,
     EXPLAIN_CODE_NOT_BEGUN = NEAR_NOT_BEGUN,
     EXPLAIN_CODE_OUTSIDE_WINDOW = NEAR_OUTSIDE_WINDOW,
+    EXPLAIN_CODE_REVOKED = NEAR_REVOKED,
     EXPLAIN_CODE_WRONG /* no grant has it */
 };
 extern const char *const explain_code_names[]; /* NULL-terminated */

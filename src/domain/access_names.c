@@ -26,6 +26,7 @@ const char *const access_why_names[] = {
     [NEAR_EXPIRED] = "expired",
     [NEAR_NOT_BEGUN] = "not_begun",
     [NEAR_OUTSIDE_WINDOW] = "outside_window",
+    [NEAR_REVOKED] = "revoked",
     NULL,
 };
 

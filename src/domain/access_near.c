@@ -5,10 +5,8 @@
 bool near_unusable(const struct grant *g, int64_t now_us, enum access_why *ret)
 {
     static const enum access_why whys[] = {
-        [GRANT_INACTIVE] = NEAR_SWITCHED_OFF,
-        [GRANT_EXHAUSTED] = NEAR_USED_UP,
-        [GRANT_EXPIRED] = NEAR_EXPIRED,
-        [GRANT_SCHEDULED] = NEAR_NOT_BEGUN,
+        [GRANT_INACTIVE] = NEAR_SWITCHED_OFF, [GRANT_EXHAUSTED] = NEAR_USED_UP, [GRANT_EXPIRED] = NEAR_EXPIRED,
+        [GRANT_SCHEDULED] = NEAR_NOT_BEGUN,   [GRANT_REVOKED] = NEAR_REVOKED,
     };
     const enum grant_status status = grant_status(g, now_us);
     if (status != GRANT_ACTIVE)

@@ -43,7 +43,7 @@ static const struct field reason_fields[] = {
     REASON(code, T_STRING, .flags = F_REQUIRED,
            .doc =
                "a decision's reason, or what was wrong with the grant whose code was entered: switched_off, used_up, "
-               "expired, not_begun, outside_window. wrong_code: it was nobody's code"),
+               "expired, not_begun, outside_window, revoked. wrong_code: it was nobody's code"),
     REASON(unlock_id, T_ID, .flags = F_REQUIRED | F_NULLABLE, .doc = "the grant whose code it was"),
     REASON(name, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "its label then"),
 };

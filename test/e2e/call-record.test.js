@@ -217,13 +217,15 @@ describe('the decision', () => {
         const off = await code('2222', { label: 'Aunt', enabled: false });
         const over = await code('4444', { label: 'Guest', ends_at: iso(at + MINUTE) });
         await code('5555', { label: 'Still' });
+        const gone = await code('7777', { label: 'Lodger' });
+        ok(await who.client.delete(`/v1/unlock/${gone.id}`));
         const pass = async (digits, more) => ok(await who.client.post('/v1/passes', { access_code: digits, timezone: 'UTC', ...more }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
         const soon = await pass('33330', { label: 'Plumber', from: iso(at + DAY), until: iso(at + 2 * DAY) });
         const closed = await pass('66660', { label: 'Cleaner', until: iso(at + 20 * DAY), windows: [{ days: [WEEKDAYS[new Date(at + 3 * DAY).getUTCDay()]], start: '09:00', end: '12:00' }] });
         assert.deepEqual([(await asked('1357')).reason, (await asked('1357')).code], ['passcode', null]);
         assert.equal((await visit(client, { to: who.number, digits: '1357' })).outcome, 'released');
         await advance(client, 120);
-        const all = [['1357', 'used_up', used], ['2222', 'switched_off', off], ['4444', 'expired', over], ['33330', 'not_begun', soon], ['66660', 'outside_window', closed]];
+        const all = [['1357', 'used_up', used], ['2222', 'switched_off', off], ['4444', 'expired', over], ['33330', 'not_begun', soon], ['66660', 'outside_window', closed], ['7777', 'revoked', gone]];
         const check = async (verdict) => {
             for (const [digits, result, { id, label }] of all) {
                 const answer = await asked(digits);

@@ -87,6 +87,8 @@ describe('visits', () => {
         const later = await pass({ access_code: '6666', label: 'Cleaner', until: iso(at + 20 * DAY),
             windows: [{ days: [DAYS[new Date(at + 3 * DAY).getUTCDay()]], start: '09:00', end: '12:00' }] });
         const short = await grant(person, { type: 'passcode', access_code: '4444', label: 'Parcel', ends_at: iso(at + MINUTE) });
+        const gone = await grant(person, { type: 'passcode', access_code: '7777', label: 'Lodger' });
+        ok(await person.client.delete(`/v1/unlock/${gone.id}`));
         await grant(person, { type: 'passcode', access_code: '5555', label: 'Still' });
         assert.equal((await called(person, { digits: '1357' })).outcome, 'opened');
         await advance(client, 120);
@@ -95,9 +97,10 @@ describe('visits', () => {
             const { reason, opened_by: by, outcome } = await called(person, { digits, resident: 'no_answer' });
             assert.deepEqual([reason, by, outcome], [{ code, unlock_id: made.id, name: made.label }, null, 'missed']);
         }
+        assert.deepEqual((await called(person, { digits: '7777', from: '+15552220000' })).reason, { code: 'revoked', unlock_id: gone.id, name: 'Lodger' });
         assert.deepEqual((await called(person, { digits: '9999', from: '+15552220000' })).reason, { code: 'wrong_code', ...NOBODY });
         assert.deepEqual((await called(person)).reason, { code: 'no_code', ...NOBODY });
-        for (const code of ['1357', '2222', '3333', '4444', '6666', '9999']) assert.ok(!tellsCode(await list(person), code));
+        for (const code of ['1357', '2222', '3333', '4444', '6666', '7777', '9999']) assert.ok(!tellsCode(await list(person), code));
         assert.deepEqual((await list(person, `?unlock_id=${off.id}`)).data.map(({ reason }) => reason.code), ['switched_off']);
     });
 

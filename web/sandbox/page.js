@@ -32,6 +32,7 @@ const WHYS = {
     used_up: 'has no uses left',
     outside_window: 'is outside its days and hours',
     switched_off: 'is disabled',
+    revoked: 'is revoked',
 };
 
 const $ = (id) => document.getElementById(id);

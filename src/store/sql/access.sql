@@ -88,7 +88,7 @@ SELECT {grant} FROM (
 ORDER BY id DESC LIMIT $limit
 
 -- name: access_with_code
--- The newest passcode with code $access_code that is not revoked, usable or not.
+-- The newest passcode with code $access_code, usable or not; a revoked one only if there is no other.
 SELECT {grant}
 FROM access_grant {by access_grant_code}
 WHERE building = (SELECT number FROM grant_building WHERE id = $building_id:id) AND access_code = $access_code:text
@@ -103,7 +103,13 @@ WHERE building_id = $building_id AND access_code = $access_code AND enabled = 1 
 UNION ALL
 SELECT {grant} FROM pass {by pass_code_off}
 WHERE building_id = $building_id AND access_code = $access_code AND enabled = 0 AND revoked = 0
-ORDER BY id DESC LIMIT 1
+UNION ALL
+SELECT {grant} FROM access_grant {by access_grant_code_revoked}
+WHERE building = (SELECT number FROM grant_building WHERE id = $building_id) AND access_code = $access_code AND revoked = 1
+UNION ALL
+SELECT {grant} FROM pass {by pass_code_revoked}
+WHERE building_id = $building_id AND access_code = $access_code AND revoked = 1
+ORDER BY revoked, id DESC LIMIT 1
 
 -- name: access_count
 -- The number of grants that are not revoked, counted up to $limit.

@@ -28,7 +28,7 @@ const OPENERS = {
 
 /** Why a grant cannot be used, in visits, decisions and the steps of a call. @type {Record<string, string>} */
 export const UNUSABLE = {
-    switched_off: 'visit.part_off', used_up: 'visit.part_used', expired: 'visit.part_expired', not_begun: 'visit.part_not_begun', outside_window: 'visit.part_outside',
+    switched_off: 'visit.part_off', used_up: 'visit.part_used', expired: 'visit.part_expired', not_begun: 'visit.part_not_begun', outside_window: 'visit.part_outside', revoked: 'visit.part_revoked',
 };
 /** @type {Record<string, string>} */
 const REASONS = {
