@@ -49,9 +49,15 @@ export function sound(on) {
     if (stop) return;
     /** @type {number | undefined} */
     let timer;
-    const ended = new Promise((resolve) => { stop = () => resolve(undefined); });
+    let over = false;
+    const ended = new Promise((resolve) => {
+        stop = () => {
+            over = true;
+            resolve(undefined);
+        };
+    });
     navigator.locks.request('door.bell', { ifAvailable: true }, async (held) => {
-        if (!held) return;
+        if (!held || over) return; // it may be over at once, as on a page that is opened during a conversation
         strike();
         timer = window.setInterval(strike, EVERY_MS);
         await ended;
