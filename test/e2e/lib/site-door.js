@@ -6,7 +6,7 @@ import { Baresip, phonesAt, startBuzz } from './phone.js';
 import { freePort } from './port.js';
 import { changeSettings, resident, world } from './world.js';
 
-const PHONE = '+15550001234';
+export const PHONE = '+15550001234';
 
 /** The world, phone and browser of a suite, which exist from its first test to its last; pages may not complain. */
 export function useDoor() {
