@@ -490,7 +490,7 @@ static void test_a_phone_does_not_ring_in_quiet_hours_unless_no_other_does(struc
     rest(tx, &ana.account, &ana.member, true);
     assert_string_equal(rings(tx, &ana.building), "+15551110002");
     assert_none(door_by_building(tx, &ana.building, STR_NONE, &door));
-    assert_true(door.quiet);
+    assert_true(door.decision.ring.resting);
     assert_int_equal(door.decision.ring.quiet, 1);
     assert_str(door.decision.ring.numbers[door.decision.ring.count], MINE.p);
     rest(tx, &me, &no_member, true); /* nobody else */
