@@ -208,15 +208,25 @@ static const struct explained_grant *grant_with(const struct explanation *x, con
     return NULL;
 }
 
-static void compare_code(const struct explanation *x, const char *digits)
+static bool is_revoked(struct building_fixture *fx, const char *digits)
+{
+    const char sql[] = "SELECT 1 FROM access_grant WHERE revoked = 1 AND access_code = '%s'";
+    return *fixture_sql(fx, arena_printf(&fx->arena, sql, digits).p);
+}
+
+static void compare_code(struct building_fixture *fx, const struct explanation *x, const char *digits)
 {
     const struct explained_grant *g = *digits ? grant_with(x, digits) : NULL;
     const bool told = *digits && x->decision.reason != ACCESS_PASSCODE && (!g || g->part >= EXPLAIN_SWITCHED_OFF);
     assert_int_equal(x->code != NULL, told);
     if (!told)
         return;
-    assert_int_equal(x->code->result, g ? (int)why_of(g->part) : (int)EXPLAIN_CODE_WRONG);
-    assert_string_equal(x->code->grant_id.text, g ? g->id.text : "");
+    const enum explain_code other = is_revoked(fx, digits) ? EXPLAIN_CODE_REVOKED : EXPLAIN_CODE_WRONG;
+    assert_int_equal(x->code->result, g ? (enum explain_code)why_of(g->part) : other);
+    if (!g && other == EXPLAIN_CODE_REVOKED)
+        assert_int_equal(x->code->grant_label.p[1], digits[3]);
+    else
+        assert_string_equal(x->code->grant_id.text, g ? g->id.text : "");
 }
 
 static void compare_one(struct building_fixture *fx, size_t seen[static ACCESS_REASON_COUNT])
@@ -244,7 +254,7 @@ static void compare_one(struct building_fixture *fx, size_t seen[static ACCESS_R
     assert_int_equal(c.reason, e.x.decision.reason);
     assert_string_equal(c.grant_id.text, e.x.decision.grant_id.text);
     compare_parts(&e.x);
-    compare_code(&e.x, code);
+    compare_code(fx, &e.x, code);
     if (c.outcome == CALL_FORWARDED && e.x.decision.reason != ACCESS_NO_TONE &&
         e.x.decision.reason != ACCESS_NO_SUBSCRIPTION)
         compare_near(&e.x, &c);
