@@ -60,6 +60,8 @@ describe('the pages that show visits', () => {
     /** The visits, the newest first, as [outcome, sentence]: the same on pages, in files, for an assistant and for a command. */
     async function told(person) {
         const page = await openSigned(browser, w, person, '/activity', { acceptDownloads: true });
+        const bell = page.getByRole('button', { name: 'Hide this call' }); // a call in progress covers the sheet on a phone
+        await page.addLocatorHandler(bell, () => bell.click());
         const titles = await page.locator('.day li b').allInnerTexts();
         const [head, ...lines] = (await saved(page, 'csv')).slice(1).trimEnd().split('\r\n').map((line) => [...line.matchAll(/"((?:[^"]|"")*)"/g)].map(([, text]) => text.replaceAll('""', '"')));
         const { data } = JSON.parse(await saved(page, 'json'));
