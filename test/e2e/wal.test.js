@@ -4,10 +4,11 @@
 import { describe, it, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ok } from './lib/client.js';
+import { ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
 import { eventually, grant, resident, useWorld } from './lib/world.js';
 
@@ -79,5 +80,21 @@ describe('the write-ahead log', () => {
         const ready = JSON.parse(await page('/ready'));
         assert.deepEqual(ready, { ready: true, reasons: [], warnings: ['another program writes the database'] });
         assert.match(await page('/metrics'), /^portero_store_foreign_commits_total 1$/m);
+    });
+
+    it('refuses a write while another program has it locked, with a time to try again', async () => {
+        const person = await resident(client);
+        const other = spawn('sqlite3', [file('portero.db')], { stdio: ['pipe', 'pipe', 'inherit'] });
+        other.stdin.write("BEGIN IMMEDIATE;\nSELECT 'locked';\n");
+        assert.equal(String((await once(other.stdout, 'data'))[0]), 'locked\n');
+        const same = { headers: { 'Idempotency-Key': 'while-others-lock-it' } };
+        const create = () => person.client.post('/v1/unlock', { type: 'timer', label: 'Later', expires_in_minutes: 5 }, same);
+        const answer = await create();
+        refused(answer, 503, 'SERVICE_UNAVAILABLE');
+        assert.ok(Number(answer.headers['retry-after']) > 0);
+        ok(await person.client.get('/v1/unlock')); // reads go on
+        other.stdin.end('ROLLBACK;\n');
+        await once(other, 'exit');
+        ok(await create(), 201);
     });
 });
