@@ -89,7 +89,7 @@ async function fill() {
 
 // ---- what is looked for, in the page's address ----
 
-/** Shows what the address says. What it does not know is left out. */
+/** Shows the grants that the page's address asks for. Values that the page does not have count as not given. */
 function look() {
     const query = new URLSearchParams(location.search);
     view = VIEWS.find((one) => one === query.get('status')) ?? usual;

@@ -85,8 +85,6 @@ async function save(change) {
 
 // ---- all settings are one form, whose bar is seen while something is not saved ----
 
-const formOf = () => /** @type {HTMLFormElement | null} */ (document.querySelector('form.settings'));
-
 /** @param {any} mine @param {any} saved @returns {boolean} */
 const differs = (mine, saved) => (mine === null || typeof mine !== 'object' || Array.isArray(mine) ? JSON.stringify(mine) !== JSON.stringify(saved)
     : Object.entries(mine).some(([name, one]) => differs(one, saved?.[name])));
@@ -125,10 +123,17 @@ async function saveAll(element) {
     return true;
 }
 
+/** Shows the bar while something is not saved. */
+function mark() {
+    const element = /** @type {HTMLFormElement | null} */ (document.querySelector('form.settings'));
+    if (element && !data.page.kept) element.classList.toggle('unsaved', Object.keys(changeOf(element)).length > 0);
+}
+
 const settingsForm = () => form({
     class: 'column settings', key: `settings-${forms}`, bar: true, errors: { INVALID_TONE: 'unlock_tone' },
     oninput: (/** @type {Event} */ event) => {
-        if (PLACE.includes(/** @type {HTMLInputElement} */ (event.target).name)) place = changed(place, event);
+        if (!PLACE.includes(/** @type {HTMLInputElement} */ (event.target).name)) return mark();
+        place = changed(place, event);
         draw();
     },
     submit: (_, __, element) => saveAll(element),
@@ -418,8 +423,7 @@ function draw() {
     patch(at('page'), [title(),
         ready ? settingsForm() : h('div', { class: 'column', key: 'door' }, waiting(), phoneCard()),
         h('div', { class: 'column', key: 'side' }, ready && testCard(), peopleCard(draw), ready && letter())]);
-    const element = formOf();
-    if (element && !data.page.kept) element.classList.toggle('unsaved', Object.keys(changeOf(element)).length > 0);
+    mark();
 }
 
 take();
